@@ -1,0 +1,8 @@
+"""The tables of a conversation, a noun a file."""
+
+from conversations.models.conversation import Conversation
+from conversations.models.message import Message
+from conversations.models.model_call import ModelCall
+from conversations.models.turn import Turn
+
+__all__ = ["Conversation", "Message", "ModelCall", "Turn"]

@@ -1,0 +1,84 @@
+"""A conversation: a tree of messages that belongs to one person."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from conversations.models.references import Reference
+from conversations.querysets import ConversationQuerySet
+
+TITLE_CHARACTERS = 200
+
+
+class Conversation(models.Model):
+    """`head` is the newest message of the branch the owner is on; the other branches hang off older messages."""
+
+    class TitleSource(models.TextChoices):
+        NONE = "none", "no title yet"
+        FALLBACK = "fallback", "first words"
+        MODEL = "model", "a model"
+        USER = "user", "the owner"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations", db_index=False
+    )
+    title = models.CharField(max_length=TITLE_CHARACTERS, blank=True, default="")
+    title_source = models.CharField(max_length=8, choices=TitleSource.choices, default=TitleSource.NONE)
+    system_prompt = models.TextField(blank=True, default="", help_text="Empty: the installation's own.")
+    model = models.CharField(max_length=200, blank=True, default="", help_text="Empty: the installation's own.")
+    head = models.ForeignKey(
+        "conversations.Message",
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_activity_at = models.DateTimeField(
+        default=timezone.now,
+        help_text="Moves with messages only: renaming, pinning and reading do not count.",
+    )
+    pinned = models.BooleanField(default=False)
+    archived = models.BooleanField(default=False)
+    temporary = models.BooleanField(default=False)
+    trashed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="conversation_title_source_is_known",
+                condition=Q(title_source__in=["none", "fallback", "model", "user"]),
+            ),
+            models.CheckConstraint(
+                name="conversation_has_a_title_exactly_when_it_has_a_source",
+                condition=Q(title="", title_source="none") | (~Q(title="") & ~Q(title_source="none")),
+            ),
+            Reference(
+                name="conversation_head_is_one_of_its_messages",
+                fields=("id", "head"),
+                to="conversations.Message",
+                to_fields=("conversation", "id"),
+                on_delete="SET NULL (head_id)",
+            ),
+        ]
+        indexes = [
+            # Read by the sidebar and by GET /api/v1/conversations.
+            models.Index(
+                "owner",
+                models.F("pinned").desc(),
+                models.F("last_activity_at").desc(),
+                models.F("id").desc(),
+                name="conversation_sidebar",
+                condition=Q(trashed_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)

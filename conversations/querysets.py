@@ -1,0 +1,81 @@
+"""Questions asked of the tables in more than one place, by name."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import F, Q
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LIVE_STATUSES = ("queued", "streaming")
+"""A turn that is still to be answered, or is being answered."""
+
+TERMINAL_STATUSES = ("complete", "stopped", "failed", "interrupted")
+
+
+class ConversationQuerySet(models.QuerySet[Any]):
+    """Conversations; every reader starts from `visible_to`."""
+
+    def visible_to(self, user: "User") -> "ConversationQuerySet":
+        """Those `user` owns and has not put into the bin."""
+        return self.filter(owner=user, trashed_at__isnull=True)
+
+    def in_sidebar_order(self) -> "ConversationQuerySet":
+        """Pinned first, then the most recently active."""
+        return self.order_by("-pinned", "-last_activity_at", "-id")
+
+    def shown(self) -> "ConversationQuerySet":
+        return self.filter(archived=False)
+
+
+class TurnQuerySet(models.QuerySet[Any]):
+    """Turns, by where they are in their life."""
+
+    def live(self) -> "TurnQuerySet":
+        return self.filter(status__in=LIVE_STATUSES)
+
+    def abandoned(self, *, now: datetime) -> "TurnQuerySet":
+        """Live turns whose worker stopped renewing the lease, or that no worker ever took."""
+        return self.live().filter(lease_until__lt=now)
+
+    def waiting(self, *, since: datetime) -> "TurnQuerySet":
+        """Queued before `since` and not claimed: their task may have been lost with the queue."""
+        return self.filter(status="queued", created_at__lt=since)
+
+
+BRANCH_SQL = """
+    WITH RECURSIVE branch (id, parent_id, depth, spent) AS (
+        SELECT id, parent_id, 1, tokens::bigint FROM conversations_message WHERE id = %(head)s
+        UNION ALL
+        SELECT m.id, m.parent_id, b.depth + 1, b.spent + m.tokens
+        FROM conversations_message m JOIN branch b ON m.id = b.parent_id
+        WHERE b.depth < %(rows)s AND b.spent <= %(tokens)s
+    )
+    SELECT id FROM branch
+"""
+"""From `head` towards the root, at most `rows` rows, until `tokens` are spent: the cost is that of what is read,
+not of the conversation."""
+
+ALL_TOKENS = 2**62
+
+
+class MessageQuerySet(models.QuerySet[Any]):
+    """Messages, along their branch."""
+
+    def branch(self, head_id: int | None, *, rows: int, tokens: int = ALL_TOKENS) -> "MessageQuerySet":
+        """The newest `rows` messages of the branch that ends in `head_id`, oldest first.
+
+        Stops as soon as the stored counts exceed `tokens`; the message that exceeds them is included, so that the
+        reader can tell that something was left out.
+        """
+        ids = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
+            BRANCH_SQL.replace("%(head)s", "%s").replace("%(rows)s", "%s").replace("%(tokens)s", "%s"),
+            [head_id, rows, tokens],
+        )
+        return self.filter(id__in=ids).order_by("id")
+
+    def siblings_of(self, *, conversation_id: Any, parent_id: int | None, role: str) -> "MessageQuerySet":
+        same_parent = Q(parent__isnull=True) if parent_id is None else Q(parent_id=parent_id)
+        return self.filter(same_parent, conversation_id=conversation_id, role=role).order_by(F("id"))

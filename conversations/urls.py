@@ -1,0 +1,4 @@
+"""Addresses of the pages and of the API."""
+
+app_name = "conversations"
+urlpatterns: list[object] = []

@@ -1,0 +1,1 @@
+"""The services that come as wheels: PostgreSQL, Valkey, a small language model, and who looks after them."""

@@ -1,0 +1,80 @@
+"""Logs: one JSON object a line, with ids, sizes and times, never with what people wrote.
+
+Each process writes to standard error and, when `manage.py up` gave it a name, to its own rotated file
+(`var/log/<process>.jsonl`), so that lines can be aged out and taken out by id.
+"""
+
+import logging.config
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+FILE_BYTES = 10_000_000
+FILES_KEPT = 5
+
+_shared: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+
+
+def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]:
+    """Describe the handlers; `configure` puts them in force."""
+    handlers: dict[str, Any] = {"stream": {"class": "logging.StreamHandler", "formatter": "json"}}
+    if process:
+        handlers["file"] = {
+            "class": "logging.handlers.RotatingFileHandler",
+            "formatter": "json",
+            "filename": str(folder / f"{process}.jsonl"),
+            "maxBytes": FILE_BYTES,
+            "backupCount": FILES_KEPT,
+            "delay": True,
+        }
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "json": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": _shared,
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    structlog.processors.JSONRenderer(),
+                ],
+            }
+        },
+        "handlers": handlers,
+        "root": {"handlers": list(handlers), "level": "DEBUG" if debug else "INFO"},
+        # Libraries that would write what people wrote, or their addresses, at debug level.
+        "loggers": {
+            name: {"level": "WARNING"}
+            for name in (
+                "httpx",
+                "httpcore",
+                "openai",
+                "anthropic",
+                "markdown_it",
+                "asyncio",
+                "urllib3",
+                "django.db",
+            )
+        },
+    }
+
+
+def configure(config: dict[str, Any]) -> None:
+    """Set up structlog on top of the standard library's logging."""
+    for handler in config["handlers"].values():
+        if "filename" in handler:
+            Path(handler["filename"]).parent.mkdir(parents=True, exist_ok=True)
+    logging.config.dictConfig(config)
+    structlog.configure(
+        processors=[*_shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,268 @@
+"""All settings, from the environment or `.env`; the README has the table.
+
+What protects is on unless somebody asked otherwise. `DATABASE_URL`, `REDIS_URL` and the model settings each replace
+one embedded service; while they are unset the service that `manage.py up` starts is used.
+"""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from pocketchat.embedded.places import Places
+from pocketchat.logs import logging_config
+from pocketchat.secret_key import kept_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+env.read_env(BASE_DIR / ".env")
+
+PLACES = Places(var=Path(env.str("POCKETCHAT_VAR", default=str(BASE_DIR / "var"))).resolve())
+
+# --- Where the product stands -----------------------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", default=False)
+
+POCKETCHAT_URL = env.str("POCKETCHAT_URL", default="http://localhost:8000").rstrip("/")
+_address = urlsplit(POCKETCHAT_URL)
+if _address.scheme not in ("http", "https") or not _address.hostname:
+    raise ImproperlyConfigured("POCKETCHAT_URL must be a full address, such as https://chat.example.org")
+
+_LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
+_is_loopback = _address.hostname in ("localhost", "127.0.0.1", "::1")
+ALLOWED_HOSTS = [*_LOOPBACK, *env.list("ALLOWED_HOSTS", default=[])]
+if not _is_loopback:
+    ALLOWED_HOSTS.append(_address.hostname)
+CSRF_TRUSTED_ORIGINS = [f"{_address.scheme}://{_address.netloc}"]
+
+# --- The three services -----------------------------------------------------------------------------------------------
+
+POCKETCHAT_EMBEDDED_DATABASE = not env.str("DATABASE_URL", default="")
+POCKETCHAT_EMBEDDED_REDIS = not env.str("REDIS_URL", default="")
+
+if POCKETCHAT_EMBEDDED_DATABASE:
+    _database: dict[str, object] = {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "pocketchat",
+        "USER": "postgres",
+        "HOST": str(PLACES.postgres_socket_folder),
+    }
+else:
+    _database = env.db("DATABASE_URL")
+    if _database["ENGINE"] != "django.db.backends.postgresql":
+        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://user:password@host/name")
+
+_pool_size = env.int("POCKETCHAT_DATABASE_POOL", default=20)
+_options: dict[str, object] = {"application_name": "pocketchat"}
+if _pool_size:
+    _options["pool"] = {"min_size": 1, "max_size": _pool_size, "timeout": 10}
+_database["OPTIONS"] = {**dict(_database.get("OPTIONS") or {}), **_options}  # type: ignore[call-overload]  # a JSON-like dict
+# A connection that died with its server is noticed before it is used again.
+_database["CONN_HEALTH_CHECKS"] = True
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = f"unix://{PLACES.valkey_socket}?db=0" if POCKETCHAT_EMBEDDED_REDIS else env.str("REDIS_URL")
+
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not POCKETCHAT_EMBEDDED_DATABASE:
+        raise ImproperlyConfigured(
+            "SECRET_KEY must be set when DATABASE_URL is: a long random text, the same on all hosts"
+        )
+    SECRET_KEY = kept_secret_key(PLACES.secret_key)
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+POCKETCHAT_CHAT_MODEL = env.str("POCKETCHAT_CHAT_MODEL", default="")
+"""`provider:name` as pydantic-ai writes it; empty means the bundled model."""
+POCKETCHAT_CHAT_BASE_URL = env.str("POCKETCHAT_CHAT_BASE_URL", default="")
+"""An OpenAI-compatible server (Ollama, vLLM, LM Studio, …); empty means the provider's own address."""
+POCKETCHAT_CHAT_API_KEY = env.str("POCKETCHAT_CHAT_API_KEY", default="")
+"""Key for the base URL; providers' own variables (OPENAI_API_KEY, ANTHROPIC_API_KEY, …) are read as usual."""
+POCKETCHAT_BUNDLED_URL = env.str("POCKETCHAT_BUNDLED_URL", default="")
+"""Set by `manage.py up` for the processes it starts: where the bundled model listens."""
+POCKETCHAT_SYSTEM_PROMPT = env.str(
+    "POCKETCHAT_SYSTEM_PROMPT",
+    default="You are a helpful assistant. Answer clearly and briefly, in Markdown where it helps.",
+)
+
+POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
+"""Tokens the chat model can take; 0 means what is known of the model."""
+POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)
+"""Tokens kept free for the reply and sent as its limit."""
+POCKETCHAT_HISTORY_TOKENS = env.int("POCKETCHAT_HISTORY_TOKENS", default=12_000)
+"""Tokens of earlier turns sent at most."""
+POCKETCHAT_PROVIDER_SILENCE = env.float("POCKETCHAT_PROVIDER_SILENCE", default=60.0)
+"""Seconds a provider may stay silent, before or between deltas, before the reply is given up."""
+
+# --- Turns ------------------------------------------------------------------------------------------------------------
+
+POCKETCHAT_LEASE = env.float("POCKETCHAT_LEASE", default=15.0)
+"""Seconds a worker holds a turn without renewing; after that the sweep calls the turn interrupted."""
+POCKETCHAT_HEARTBEAT = env.float("POCKETCHAT_HEARTBEAT", default=0.5)
+"""Seconds between a worker's renewals; also how soon it notices that a turn shall stop."""
+POCKETCHAT_STREAM_LIFE = env.int("POCKETCHAT_STREAM_LIFE", default=600)
+"""Seconds a finished turn's events stay in Redis; afterwards the stored reply is served instead."""
+
+# --- Application ------------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "accounts",
+    "conversations",
+    "pocketchat",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "django_celery_beat",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "pocketchat.security.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "pocketchat.urls"
+ASGI_APPLICATION = "pocketchat.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+USE_I18N = True
+
+# --- Accounts ---------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "conversations:home"
+LOGOUT_REDIRECT_URL = "account_login"
+
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="optional")
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _address.scheme
+POCKETCHAT_OPEN_SIGNUP = env.bool("POCKETCHAT_OPEN_SIGNUP", default=True)
+
+vars().update(env.email("EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"PocketChat <noreply@{_address.hostname}>")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+# --- API --------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "knox.auth.TokenAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "conversations.api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "PocketChat",
+    "DESCRIPTION": "Conversations, turns and what the model sees of them.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+REST_KNOX = {"TOKEN_TTL": None}
+
+# --- Tasks ------------------------------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = f"redis+socket://{PLACES.valkey_socket}?virtual_host=0" if POCKETCHAT_EMBEDDED_REDIS else REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "background"
+CELERY_TASK_ROUTES = {"conversations.answer": {"queue": "replies"}}
+# The row, not the queue, says whether a turn still has to be answered: a task lost with its worker is not repeated.
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULE = {
+    "end abandoned turns": {"task": "conversations.sweep", "schedule": 5.0},
+}
+
+# --- Static files -----------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = PLACES.var / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+# --- Protection -------------------------------------------------------------------------------------------------------
+
+_is_https = _address.scheme == "https"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _is_https
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000) if _is_https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _is_https
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+if _is_loopback and not _is_https:
+    # On this machine alone there is no network to protect and no certificate to have; an http address
+    # anywhere else is an error (pocketchat.checks).
+    SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+
+LOGGING_CONFIG = "pocketchat.logs.configure"
+LOGGING = logging_config(folder=PLACES.logs, process=env.str("POCKETCHAT_PROCESS", default=""), debug=DEBUG)
