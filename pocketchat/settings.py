@@ -4,6 +4,7 @@ What protects is on unless somebody asked otherwise. `DATABASE_URL`, `REDIS_URL`
 one embedded service; while they are unset the service that `manage.py up` starts is used.
 """
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from pocketchat.secret_key import kept_secret_key
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
-env.read_env(BASE_DIR / ".env")
+env.read_env(os.environ.get("POCKETCHAT_ENV_FILE", BASE_DIR / ".env"))
 
 PLACES = Places(var=Path(env.str("POCKETCHAT_VAR", default=str(BASE_DIR / "var"))).resolve())
 
@@ -97,6 +98,8 @@ POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)
 """Tokens kept free for the reply and sent as its limit."""
 POCKETCHAT_HISTORY_TOKENS = env.int("POCKETCHAT_HISTORY_TOKENS", default=12_000)
 """Tokens of earlier turns sent at most."""
+POCKETCHAT_PROMPT_CHARACTERS = env.int("POCKETCHAT_PROMPT_CHARACTERS", default=100_000)
+"""Characters a question may have; the model's window may allow fewer."""
 POCKETCHAT_PROVIDER_SILENCE = env.float("POCKETCHAT_PROVIDER_SILENCE", default=60.0)
 """Seconds a provider may stay silent, before or between deltas, before the reply is given up."""
 
@@ -220,7 +223,7 @@ REST_KNOX = {"TOKEN_TTL": None}
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = f"redis+socket://{PLACES.valkey_socket}?virtual_host=0" if POCKETCHAT_EMBEDDED_REDIS else REDIS_URL
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "background"
 CELERY_TASK_ROUTES = {"conversations.answer": {"queue": "replies"}}
@@ -258,7 +261,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _is_https
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+# A pasted text far too long still arrives, so that it can be refused with its size and the limit.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 if _is_loopback and not _is_https:
     # On this machine alone there is no network to protect and no certificate to have; an http address
     # anywhere else is an error (pocketchat.checks).

@@ -1,0 +1,65 @@
+# The few verbs of this project. Only python3 (3.11 or newer, with venv) and make have to be there.
+
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --compile-bytecode
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url
+
+.DEFAULT_GOAL := help
+.PHONY: help run install test lint check format lock upgrade clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
+
+run: .venv/embedded.installed ## Install what is missing and run PocketChat (ARGS="--port 8080")
+	@exec $(BIN)/python manage.py up $(ARGS)
+
+install: .venv/dev.installed ## Install everything that development needs
+
+test: .venv/dev.installed ## Run the tests (ARGS="tests/context -k window")
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/dev.installed ## Everything of the gate but the tests
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy pocketchat accounts conversations tests
+	$(BIN)/lint-imports
+	$(BIN)/djlint templates --lint --quiet
+	POCKETCHAT_ENV_FILE=/dev/null POCKETCHAT_URL=https://chat.example.org \
+	SECRET_KEY=an-example-of-a-key-that-is-long-enough-0123456789-abcdefghijklmnopqrstuvwxyz \
+	DATABASE_URL=postgres://pocketchat:secret@db.example.org/pocketchat REDIS_URL=redis://cache.example.org/0 \
+	$(BIN)/python manage.py check --deploy --fail-level WARNING
+
+check: lint test ## The gate: lint and tests
+
+format: .venv/dev.installed ## Let ruff put the code in order
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(BIN)/uv ## Compile requirements/*.txt from pyproject.toml, keeping versions where they still fit
+	$(COMPILE) $(ARGS) pyproject.toml --group dev -o requirements/dev.txt
+	$(COMPILE) pyproject.toml -c requirements/dev.txt -o requirements/base.txt
+	$(COMPILE) pyproject.toml -c requirements/dev.txt --group embedded -o requirements/embedded.txt
+
+upgrade: $(BIN)/uv ## Compile requirements/*.txt with the newest versions that fit
+	echo uv | $(COMPILE) --upgrade - -o requirements/uv.txt
+	$(MAKE) lock ARGS=--upgrade
+
+clean: ## Remove .venv and caches; var, where the data is, stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
+
+# A stamp is older than its lock when the lock has changed: then it is installed again.
+.venv/embedded.installed: requirements/embedded.txt $(BIN)/uv
+	@echo "Installing what PocketChat needs into .venv …"
+	@$(INSTALL) -r $< && touch $@
+
+.venv/dev.installed: requirements/dev.txt $(BIN)/uv
+	@echo "Installing what development needs into .venv …"
+	@$(INSTALL) -r $< && touch $@ .venv/embedded.installed
+
+$(BIN)/uv: requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PocketChat needs Python 3.11 or newer; name one with make PYTHON=…")'
+	@$(PYTHON) -m venv .venv || { echo "python3 cannot make a virtual environment: on Debian, apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $< && touch $@
