@@ -1,4 +1,19 @@
-"""Addresses of the pages and of the API."""
+"""Addresses of the pages, and of the API below `/api/v1/`."""
+
+from django.urls import include, path
+
+from conversations.views import pages, turns
 
 app_name = "conversations"
-urlpatterns: list[object] = []
+urlpatterns = [
+    path("", turns.home, name="home"),
+    path("", turns.home, name="start"),
+    path("c/<uuid:conversation_id>/", pages.conversation, name="conversation"),
+    path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
+    path("c/<uuid:conversation_id>/rename/", pages.rename, name="rename"),
+    path("sidebar/", pages.sidebar, name="sidebar"),
+    path("turns/<uuid:turn_id>/", turns.turn, name="turn"),
+    path("turns/<uuid:turn_id>/stop/", turns.stop, name="stop"),
+    path("turns/<uuid:turn_id>/retry/", turns.retry, name="retry"),
+    path("api/v1/", include("conversations.api.urls")),
+]

@@ -11,6 +11,7 @@ from conversations.models.references import Reference
 from conversations.querysets import ConversationQuerySet
 
 TITLE_CHARACTERS = 200
+REQUEST_KEY_CHARACTERS = 200
 
 
 class Conversation(models.Model):
@@ -28,6 +29,9 @@ class Conversation(models.Model):
     )
     title = models.CharField(max_length=TITLE_CHARACTERS, blank=True, default="")
     title_source = models.CharField(max_length=8, choices=TitleSource.choices, default=TitleSource.NONE)
+    request_key = models.CharField(
+        max_length=REQUEST_KEY_CHARACTERS, help_text="Names the request that made it, so that a repetition finds it."
+    )
     system_prompt = models.TextField(blank=True, default="", help_text="Empty: the installation's own.")
     model = models.CharField(max_length=200, blank=True, default="", help_text="Empty: the installation's own.")
     head = models.ForeignKey(
@@ -52,6 +56,7 @@ class Conversation(models.Model):
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(name="one_conversation_per_owner_and_request_key", fields=["owner", "request_key"]),
             models.CheckConstraint(
                 name="conversation_title_source_is_known",
                 condition=Q(title_source__in=["none", "fallback", "model", "user"]),

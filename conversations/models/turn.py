@@ -6,10 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.models.conversation import REQUEST_KEY_CHARACTERS
 from conversations.models.references import Reference
 from conversations.querysets import LIVE_STATUSES, TERMINAL_STATUSES, TurnQuerySet
-
-REQUEST_KEY_CHARACTERS = 200
 
 
 class Turn(models.Model):
@@ -47,6 +46,7 @@ class Turn(models.Model):
     cached_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Part of the input tokens.")
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True, help_text="US dollars.")
     error_code = models.CharField(max_length=40, blank=True, default="")
+    was_cut_off = models.BooleanField(default=False, help_text="The reply ended at its token limit.")
     context = models.JSONField(null=True, blank=True, help_text="What the model was sent: references, no text.")
 
     objects = TurnQuerySet.as_manager()

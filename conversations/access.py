@@ -1,0 +1,40 @@
+"""The only door to a row a user may see: what is not theirs, or no longer there, does not exist."""
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404
+
+from conversations.models import Conversation, Turn
+from conversations.querysets import ConversationQuerySet
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def conversations_of(user: "User | AnonymousUser") -> ConversationQuerySet:
+    """All conversations `user` may see: none before they have logged in."""
+    if isinstance(user, AnonymousUser):
+        return Conversation.objects.none()
+    return Conversation.objects.visible_to(user)
+
+
+def conversation_of(user: "User | AnonymousUser", conversation_id: UUID) -> Conversation:
+    """Raises `Http404` when it is not one `user` may see."""
+    conversation: Conversation | None = conversations_of(user).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise Http404("This conversation does not exist, or no longer.")
+    return conversation
+
+
+def turn_of(user: "User | AnonymousUser", turn_id: UUID) -> Turn:
+    """Raises `Http404` when it is not in a conversation `user` may see; brings the conversation and the question."""
+    turn: Turn | None = (
+        Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user))
+        .select_related("conversation", "prompt")
+        .first()
+    )
+    if turn is None:
+        raise Http404("This reply does not exist, or no longer.")
+    return turn

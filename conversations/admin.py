@@ -1,0 +1,40 @@
+"""Turns and model calls in the admin: how they went and what they took, never what was said."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from conversations.models import ModelCall, Turn
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+    """For looking: what happens to conversations is decided by their owners and by retention."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnlyAdmin):
+    list_display = ("id", "status", "error_code", "model", "created_at", "finished_at", "input_tokens", "output_tokens")
+    list_filter = ("status", "error_code", "model")
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    search_fields = ("id", "conversation__id")
+    exclude = ("prompt", "context")
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "purpose", "provider", "model", "outcome", "first_token_ms", "latency_ms", "cost")
+    list_filter = ("purpose", "provider", "model", "outcome")
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    search_fields = ("conversation__id", "turn__id")

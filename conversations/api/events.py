@@ -1,0 +1,118 @@
+"""`GET /api/v1/turns/{id}/events`: a reply while it is written, as server-sent events.
+
+Any web process serves any viewer, from the first word or from `Last-Event-ID`. When the events are no longer in
+Redis the stored reply is served from the same address.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.db import connections
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from knox.auth import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from conversations import access
+from conversations.models import Message, Turn
+from conversations.streams import START, hub, position
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+TICK = 3.0
+"""Seconds without an event after which the row is asked whether the turn still lives."""
+TICKS_PER_HEARTBEAT = 5
+RECONNECT_MS = 1000
+
+
+async def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | StreamingHttpResponse:
+    """Check who asks, then stream; the database connection goes back before the waiting begins."""
+    if request.method != "GET":
+        return JsonResponse({"detail": "Use GET.", "code": "method_not_allowed"}, status=405)
+    try:
+        await sync_to_async(_check_access)(request, turn_id)
+    except AuthenticationFailed as error:
+        return JsonResponse({"detail": str(error.detail), "code": "not_authenticated"}, status=401)
+    except Http404 as error:
+        return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)
+    return StreamingHttpResponse(
+        _events(turn_id, after=_resume_point(request)),
+        content_type="text/event-stream",
+        # Proxies must pass each event on as it comes: nginx reads the second header.
+        headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
+    )
+
+
+def _check_access(request: HttpRequest, turn_id: UUID) -> None:
+    try:
+        access.turn_of(_user(request), turn_id)
+    finally:
+        connections.close_all()
+
+
+def _user(request: HttpRequest) -> "User":
+    """Who asks: by session in the browser, by token elsewhere."""
+    if request.user.is_authenticated:
+        return request.user
+    if known := TokenAuthentication().authenticate(Request(request)):
+        user: User = known[0]
+        return user
+    raise AuthenticationFailed("Log in, or send a token.")
+
+
+def _resume_point(request: HttpRequest) -> str:
+    """Where the viewer left off; from the start when it says nothing we know."""
+    claimed = request.headers.get("Last-Event-ID", START)
+    try:
+        position(claimed)
+    except ValueError:
+        return START
+    return claimed
+
+
+async def _events(turn_id: UUID, *, after: str) -> AsyncIterator[str]:
+    yield f"retry: {RECONNECT_MS}\n\n"
+    if (stored := await _ended(turn_id)) and not await hub().holds_end(turn_id, after=after):
+        yield stored
+        return
+    quiet = 0
+    async for entries in hub().tail(turn_id, after=after, tick=TICK):
+        for entry in entries:
+            yield f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
+            if entry.event == "done":
+                return
+        if entries:
+            quiet = 0
+            continue
+        quiet += 1
+        if stored := await _ended(turn_id):
+            yield stored
+            return
+        if quiet % TICKS_PER_HEARTBEAT == 0:
+            yield ": still here\n\n"
+
+
+async def _ended(turn_id: UUID) -> str:
+    """The end of a turn as stored, as events; empty while it lives."""
+    return await sync_to_async(_stored_end)(turn_id)
+
+
+def _stored_end(turn_id: UUID) -> str:
+    try:
+        turn = Turn.objects.filter(pk=turn_id).first()
+        if turn is None:
+            return _event("done", status="gone")
+        if turn.is_live:
+            return ""
+        answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).last()
+        return _event("snapshot", text=answer.text if answer else "") + _event("done", status=turn.status)
+    finally:
+        connections.close_all()
+
+
+def _event(name: str, **data: str) -> str:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n"

@@ -1,0 +1,99 @@
+"""Rows as the API shows them, and what it accepts."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from conversations.models import Conversation, Message, Turn
+from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS
+from conversations.outcomes import outcome_sentence
+from conversations.text import clean
+
+SYSTEM_PROMPT_CHARACTERS = 6000
+
+
+class CleanCharField(serializers.CharField):
+    """Text as it may be stored; what no database takes is mended, not refused."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return clean(super().to_internal_value(data))
+
+
+class ConversationSerializer(serializers.ModelSerializer[Conversation]):
+    """A conversation without its messages."""
+
+    title = CleanCharField(max_length=TITLE_CHARACTERS, allow_blank=True, required=False)
+    system_prompt = CleanCharField(max_length=SYSTEM_PROMPT_CHARACTERS, allow_blank=True, required=False)
+
+    class Meta:
+        model = Conversation
+        fields = (
+            "id",
+            "title",
+            "title_source",
+            "system_prompt",
+            "model",
+            "head",
+            "created_at",
+            "last_activity_at",
+            "pinned",
+            "archived",
+        )
+        read_only_fields = ("id", "title_source", "model", "head", "created_at", "last_activity_at")
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A message of the transcript."""
+
+    text = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = Message
+        fields = ("id", "turn", "parent", "role", "text", "content", "tokens", "tokens_source", "created_at")
+        read_only_fields = fields
+
+
+class TurnSerializer(serializers.ModelSerializer[Turn]):
+    """The state of a turn."""
+
+    error = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Turn
+        fields = (
+            "id",
+            "conversation",
+            "prompt",
+            "status",
+            "error_code",
+            "error",
+            "was_cut_off",
+            "model",
+            "created_at",
+            "started_at",
+            "finished_at",
+            "input_tokens",
+            "output_tokens",
+            "cached_tokens",
+            "cost",
+        )
+        read_only_fields = fields
+
+    def get_error(self, turn: Turn) -> str:
+        return outcome_sentence(turn.status, turn.error_code)
+
+
+class NewTurnSerializer(serializers.Serializer[Any]):
+    """A question, and the newest message its sender has seen."""
+
+    # No limit here: `check_prompt` names the size and the limit.
+    text = CleanCharField(trim_whitespace=False, allow_blank=True)
+    parent = serializers.IntegerField(  # type: ignore[assignment]  # a field named as DRF names an attribute
+        required=False, allow_null=True, default=None
+    )
+
+
+class RequestKeySerializer(serializers.Serializer[Any]):
+    """The `Idempotency-Key` header."""
+
+    key = serializers.CharField(max_length=REQUEST_KEY_CHARACTERS)

@@ -1,0 +1,51 @@
+"""`/api/v1/turns`: the state of a reply, its context, stopping it, having it written again."""
+
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access, turns
+from conversations.api.conversations import answered
+from conversations.api.keys import request_key
+from conversations.api.serializers import TurnSerializer
+from conversations.providers.registry import default_model_name
+from conversations.tasks import stop_turn
+
+
+class TurnDetail(APIView):
+    @extend_schema(responses=TurnSerializer)
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        return Response(TurnSerializer(access.turn_of(request.user, turn_id)).data)
+
+
+class TurnContext(APIView):
+    """What the model was sent for this reply, by reference."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        return Response(access.turn_of(request.user, turn_id).context or {})
+
+
+class TurnStop(APIView):
+    @extend_schema(request=None, responses=TurnSerializer)
+    def post(self, request: Request, turn_id: UUID) -> Response:
+        turn = access.turn_of(request.user, turn_id)
+        stop_turn(turn)
+        turn.refresh_from_db()
+        return Response(TurnSerializer(turn).data)
+
+
+class TurnRegenerate(APIView):
+    @extend_schema(
+        request=None,
+        parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
+        responses={201: TurnSerializer, 200: TurnSerializer},
+    )
+    def post(self, request: Request, turn_id: UUID) -> Response:
+        turn = access.turn_of(request.user, turn_id)
+        model = turn.conversation.model or default_model_name()
+        return answered(turns.retry(turn, request_key=request_key(request), model=model))

@@ -1,0 +1,21 @@
+"""Addresses below `/api/v1/`."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from conversations.api import conversations, turns
+from conversations.api.events import turn_events
+
+app_name = "api"
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("conversations", conversations.ConversationList.as_view(), name="conversations"),
+    path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view(), name="conversation"),
+    path("conversations/<uuid:conversation_id>/messages", conversations.MessageList.as_view(), name="messages"),
+    path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
+    path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
+    path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),
+    path("turns/<uuid:turn_id>/context", turns.TurnContext.as_view(), name="turn_context"),
+    path("turns/<uuid:turn_id>/stop", turns.TurnStop.as_view(), name="turn_stop"),
+    path("turns/<uuid:turn_id>/regenerate", turns.TurnRegenerate.as_view(), name="turn_regenerate"),
+]

@@ -1,0 +1,58 @@
+"""What the pages accept. The limits of a question are `check_prompt`'s, so that page and API say the same."""
+
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.conf import settings
+
+from conversations.models import Conversation
+from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS
+from conversations.text import clean
+
+
+class CleanCharField(forms.CharField):
+    """Text as it may be stored; what no database takes is mended, not refused."""
+
+    def to_python(self, value: Any) -> str | None:
+        text = super().to_python(value)
+        return clean(text) if text else text
+
+
+class ComposerForm(forms.Form):
+    """A question, the key that makes its repetition the same request, and the newest message its sender saw."""
+
+    text = CleanCharField(strip=False, required=False, widget=forms.Textarea)
+    request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
+    parent = forms.IntegerField(required=False, min_value=1)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Shown beside the text; checked where the sentence about it is.
+        self.fields["text"].max_length = settings.POCKETCHAT_PROMPT_CHARACTERS  # type: ignore[attr-defined]
+
+    @classmethod
+    def fresh(cls, parent: int | None = None) -> "ComposerForm":
+        """An empty one, with a key of its own."""
+        return cls(initial={"request_key": str(uuid4()), "parent": parent})
+
+    def request_key_or_new(self) -> str:
+        key: str = self.cleaned_data.get("request_key") or str(uuid4())
+        return key
+
+
+class RenameForm(forms.ModelForm[Conversation]):
+    """A title of the owner's own; an empty one gives the choice back."""
+
+    title = CleanCharField(max_length=TITLE_CHARACTERS, required=False)
+
+    class Meta:
+        model = Conversation
+        fields = ("title",)
+
+    def save(self, commit: bool = True) -> Conversation:
+        source = Conversation.TitleSource.USER if self.cleaned_data["title"] else Conversation.TitleSource.NONE
+        self.instance.title_source = source
+        if commit:
+            self.instance.save(update_fields=["title", "title_source"])
+        return self.instance

@@ -1,0 +1,14 @@
+"""How a turn ended, in sentences for the person who asked."""
+
+from conversations.providers.errors import SENTENCES
+
+INTERRUPTED = "The reply was interrupted because the server stopped. What had arrived is kept."
+STOPPED = "You stopped this reply."
+INTERNAL = "Something went wrong here while the reply was written. Your question is kept."
+
+
+def outcome_sentence(status: str, error_code: str) -> str:
+    """Empty when there is nothing to explain."""
+    if status == "failed":
+        return SENTENCES.get(error_code, INTERNAL)
+    return {"interrupted": INTERRUPTED, "stopped": STOPPED}.get(status, "")

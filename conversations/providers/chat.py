@@ -1,0 +1,171 @@
+"""One streamed request to a chat model, through pydantic-ai's direct API.
+
+Exactly one attempt: whether to ask again is the user's decision, so the SDKs' own retries are off.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from decimal import Decimal
+
+from pydantic_ai import exceptions
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    SystemPromptPart,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, StreamedResponse
+from pydantic_ai.settings import ModelSettings
+
+from conversations.providers.errors import ProviderError
+from conversations.providers.values import (
+    ChatEvent,
+    ChatMessage,
+    ChatModelInfo,
+    ChatRequest,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+)
+
+CODES: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.ModelAuthenticationError, "bad_key"),
+    (exceptions.ModelNotFoundError, "unknown_model"),
+    (exceptions.ModelContextWindowExceededError, "context_too_long"),
+    (exceptions.ModelQuotaExceededError, "quota_exceeded"),
+    (exceptions.ModelRateLimitError, "rate_limited"),
+    (exceptions.ModelTimeoutError, "timed_out"),
+    (exceptions.ModelRequestTimeout, "timed_out"),
+    (exceptions.ModelUnavailableError, "provider_down"),
+    (exceptions.ModelServerError, "provider_down"),
+    (exceptions.ContentFilterError, "refused"),
+    (exceptions.ModelRequestRejectedError, "rejected"),
+    (exceptions.UserError, "not_configured"),
+)
+"""The first class that fits gives the code; a lost connection depends on when it was lost, see `_code`."""
+
+
+class ChatModel:
+    """A model that can be asked; holds the provider's connections, so make one and keep it."""
+
+    def __init__(self, model: Model, info: ChatModelInfo, *, silence: float, temperature: float | None = None) -> None:
+        """`silence`: seconds the provider may send nothing, before or between deltas."""
+        self.info = info
+        self._model = model
+        self._silence = silence
+        self._temperature = temperature
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
+        """Ask, and yield the answer as it comes; the last event is `Finished`.
+
+        Leaving the iteration closes the provider's connection.
+
+        Raises:
+            ProviderError: the provider did not answer, or not to the end.
+        """
+        settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0)
+        if self._temperature is not None:
+            settings["temperature"] = self._temperature
+        opening = model_request_stream(self._model, _messages(request.messages), model_settings=settings)
+        async with AsyncExitStack() as stack:
+            with _translated():
+                async with asyncio.timeout(self._silence):
+                    response = await stack.enter_async_context(opening)
+            events = aiter(response)
+            while (event := await self._next(events)) is not None:
+                if delta := _delta(event):
+                    yield delta
+            yield _finished(response)
+
+    async def _next(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
+        with _translated():
+            async with asyncio.timeout(self._silence):
+                return await anext(events, None)
+
+
+def _messages(messages: tuple[ChatMessage, ...]) -> list[ModelMessage]:
+    """In pydantic-ai's form, where what we say and what the model said alternate as request and response."""
+    said: list[ModelMessage] = []
+    for message in messages:
+        if message.role == "assistant":
+            said.append(ModelResponse(parts=[TextPart(message.text)]))
+            continue
+        part = SystemPromptPart(message.text) if message.role == "system" else UserPromptPart(message.text)
+        if said and isinstance(said[-1], ModelRequest):
+            said[-1] = ModelRequest(parts=[*said[-1].parts, part])
+        else:
+            said.append(ModelRequest(parts=[part]))
+    return said
+
+
+def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | None:
+    """The words an event carries; None for events that carry none."""
+    match event:
+        case PartStartEvent(part=TextPart(content=text)) if text:
+            return TextDelta(text)
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+            return TextDelta(text)
+        case PartStartEvent(part=ThinkingPart(content=text)) if text:
+            return ThinkingDelta(text)
+        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text)) if text:
+            return ThinkingDelta(text)
+    return None
+
+
+def _finished(response: StreamedResponse) -> Finished:
+    """Read the end of the answer.
+
+    Raises:
+        ProviderError: `dropped` when the provider gave no reason for ending, `refused` when its filter did.
+    """
+    whole = response.get()
+    if whole.finish_reason is None:
+        raise ProviderError("dropped")
+    if whole.finish_reason == "content_filter":
+        raise ProviderError("refused")
+    usage = whole.usage
+    return Finished(
+        input_tokens=usage.input_tokens or None,
+        output_tokens=usage.output_tokens or None,
+        cached_tokens=usage.cache_read_tokens or None,
+        cost=_cost(whole),
+        was_cut_off=whole.finish_reason == "length",
+    )
+
+
+def _cost(response: ModelResponse) -> Decimal | None:
+    """Dollars by the current price list; None for a model without a public price."""
+    try:
+        return response.cost().total_price
+    except (LookupError, ValueError):
+        return None
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what pydantic-ai and the clock raise into a `ProviderError`."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise ProviderError("timed_out") from error
+    except (exceptions.AgentRunError, exceptions.UserError) as error:
+        raise ProviderError(_code(error)) from error
+
+
+def _code(error: exceptions.AgentRunError | exceptions.UserError) -> str:
+    for kind, code in CODES:
+        if isinstance(error, kind):
+            return code
+    if isinstance(error, exceptions.ModelConnectionError):
+        return "unreachable" if error.phase in ("pool", "connect") else "dropped"
+    return "provider_down"

@@ -1,0 +1,26 @@
+"""What can go wrong with a provider: a code for the database, a sentence for the person who waits."""
+
+SENTENCES = {
+    "bad_key": "The model provider did not accept this installation's key. Its administrator has to correct it.",
+    "not_configured": "The model is not set up completely. The administrator of this installation has to correct it.",
+    "unknown_model": "The model provider does not know this model, or no longer offers it.",
+    "rate_limited": "The model provider is receiving too many requests right now. Wait a moment, then try again.",
+    "quota_exceeded": "This installation's credit with the model provider is used up.",
+    "context_too_long": "The conversation is too long for this model.",
+    "refused": "The model provider declined to answer this.",
+    "rejected": "The model provider could not work with this request.",
+    "timed_out": "The model did not answer in time.",
+    "unreachable": "The model provider could not be reached.",
+    "dropped": "The connection to the model provider broke off.",
+    "provider_down": "The model provider has a problem of its own. Try again in a moment.",
+    "empty_reply": "The model answered nothing.",
+}
+"""Codes never change their meaning: they are stored with turns and returned by the API."""
+
+
+class ProviderError(Exception):
+    """A provider did not answer, or not to the end; `code` is one of `SENTENCES`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code

@@ -1,0 +1,376 @@
+"""The life of a turn: asked, claimed, renewed, ended. Each step is one short, guarded write.
+
+A turn is answered at most once and ends exactly once, because every step says what it expects to find:
+whoever comes second changes nothing and is told so. No step waits for a network.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db import transaction
+from django.http import Http404
+from django.utils import timezone
+
+from conversations.context.assemble import PromptTooLong, as_turns
+from conversations.context.values import StoredMessage, StoredTurn
+from conversations.models import Conversation, Message, Turn
+from conversations.text import clean, estimate_tokens, preview
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+QUEUE_PATIENCE = timedelta(minutes=2)
+"""How long a turn may wait for a worker before the user is told that none came."""
+
+REQUEUE_AFTER = timedelta(seconds=10)
+"""A turn queued for longer is handed to the queue again: its task may have been lost with Redis."""
+
+FALLBACK_TITLE_CHARACTERS = 60
+
+HISTORY_ROWS = 1000
+"""Messages read of a branch at most, however small they are."""
+
+
+class ConversationBusy(Exception):
+    """The conversation has a live turn; one at a time."""
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__("A reply is still being written in this conversation. Wait for it, or stop it.")
+        self.turn_id = turn_id
+
+
+class NewerMessages(Exception):
+    """The conversation went on since the sender looked at it."""
+
+    def __init__(self, head_id: int | None) -> None:
+        super().__init__("This conversation has newer messages than the ones you see. Load them, then send again.")
+        self.head_id = head_id
+
+
+class EmptyPrompt(Exception):
+    """There is nothing to answer."""
+
+    def __init__(self) -> None:
+        super().__init__("Write something first.")
+
+
+class NotRetryable(Exception):
+    """Only the newest turn of a branch can be answered again, and only when it has ended."""
+
+    def __init__(self) -> None:
+        super().__init__("Only the newest reply can be tried again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A stored question. `is_new` is False when the same request had been stored before."""
+
+    turn: Turn
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What a worker learns when it renews: which of its turns are still its own, and which shall stop."""
+
+    alive: frozenset[UUID]
+    stopping: frozenset[UUID]
+
+
+def prompt_text(text: str, *, max_characters: int) -> str:
+    """Clean a question, or say what is wrong with it.
+
+    Raises:
+        EmptyPrompt, PromptTooLong
+    """
+    if len(text) > max_characters:
+        raise PromptTooLong(size=len(text), limit=max_characters, unit="characters")
+    cleaned = clean(text).strip()
+    if not cleaned:
+        raise EmptyPrompt
+    return cleaned
+
+
+def start(owner: "User", *, text: str, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
+    """Begin a conversation with a question; the same key from the same owner finds what it began.
+
+    `text` has been through `prompt_text`.
+    """
+    with transaction.atomic():
+        conversation, _ = Conversation.objects.get_or_create(
+            owner=owner, request_key=request_key, defaults=_fallback_title(text)
+        )
+        return ask(conversation.pk, text=text, request_key=request_key, parent_id=None, model=model, lease=lease)
+
+
+def ask(
+    conversation_id: UUID,
+    *,
+    text: str,
+    request_key: str,
+    parent_id: int | None,
+    model: str,
+    lease: timedelta = QUEUE_PATIENCE,
+) -> Asked:
+    """Store a question as a queued turn behind `parent_id`, the newest message its sender has seen.
+
+    `text` has been through `prompt_text`.
+
+    Raises:
+        Http404: it is gone, or in the bin.
+        ConversationBusy, NewerMessages
+    """
+    with transaction.atomic():
+        conversation = _locked(conversation_id)
+        if earlier := _asked_before(conversation, request_key):
+            return Asked(earlier, is_new=False)
+        _refuse_when_busy(conversation)
+        if parent_id != conversation.head_id:
+            raise NewerMessages(conversation.head_id)
+        return Asked(_stored_question(conversation, text, request_key, model, lease), is_new=True)
+
+
+def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
+    """Have the question of an ended turn answered again; the earlier answer stays as a sibling.
+
+    Raises:
+        Http404, ConversationBusy, NotRetryable
+    """
+    with transaction.atomic():
+        conversation = _locked(turn.conversation_id)
+        if earlier := _asked_before(conversation, request_key):
+            return Asked(earlier, is_new=False)
+        _refuse_when_busy(conversation)
+        if _newest_turn(conversation) != turn:
+            raise NotRetryable
+        again = Turn.objects.create(
+            conversation=conversation,
+            prompt_id=turn.prompt_id,
+            request_key=request_key,
+            model=model,
+            lease_until=timezone.now() + lease,
+        )
+        conversation.head_id = turn.prompt_id
+        conversation.save(update_fields=["head"])
+    return Asked(again, is_new=True)
+
+
+def claim(turn_id: UUID, *, lease: timedelta) -> Turn | None:
+    """Take a queued turn for this worker; None: somebody else has it, or it is no longer to be answered."""
+    now = timezone.now()
+    claimed = Turn.objects.filter(pk=turn_id, status=Turn.Status.QUEUED).update(
+        status=Turn.Status.STREAMING, started_at=now, lease_until=now + lease
+    )
+    if not claimed:
+        return None
+    turn: Turn = Turn.objects.select_related("conversation", "prompt").get(pk=turn_id)
+    return turn
+
+
+def renew(turn_ids: Collection[UUID], *, lease: timedelta) -> Renewal:
+    """Prolong the lease of a worker's turns, all in one statement."""
+    live = Turn.objects.live().filter(pk__in=turn_ids)
+    live.update(lease_until=timezone.now() + lease)
+    rows = live.values_list("pk", "stop_requested_at")
+    stopping = {pk: requested is not None for pk, requested in rows}
+    return Renewal(alive=frozenset(stopping), stopping=frozenset(pk for pk, stop in stopping.items() if stop))
+
+
+def earlier_turns(turn: Turn, *, tokens: int) -> tuple[StoredTurn, ...]:
+    """The turns before the question of `turn` on its branch, as far back as `tokens` reach, oldest first."""
+    rows = Message.objects.branch(turn.prompt.parent_id, rows=HISTORY_ROWS, tokens=tokens)
+    return as_turns(stored(message) for message in rows)
+
+
+def stored(message: Message) -> StoredMessage:
+    """The message as a value for the context."""
+    return StoredMessage(id=message.pk, role=message.role, text=message.text, tokens=message.tokens)  # type: ignore[arg-type]  # the database knows only these roles
+
+
+def record_context(turn: Turn, context: dict[str, Any]) -> None:
+    """Keep what the model is about to be sent, by reference."""
+    Turn.objects.live().filter(pk=turn.pk).update(context=context)
+
+
+def save_partial(turn: Turn, content: list[dict[str, Any]]) -> bool:
+    """Keep what has been streamed so far; False: the turn is no longer live, nothing was written."""
+    with transaction.atomic():
+        if not _still_live(turn):
+            return False
+        _write_answer(turn, content, tokens=0, source=Message.TokensSource.ESTIMATE)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a turn ended. `content` are the answer's blocks, empty when nothing was answered."""
+
+    status: Turn.Status
+    content: list[dict[str, Any]]
+    error_code: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: Decimal | None = None
+    was_cut_off: bool = False
+
+
+def finish(turn: Turn, outcome: Outcome) -> bool:
+    """End a live turn; False: somebody else ended it first, or it is gone, and nothing was written."""
+    with transaction.atomic():
+        if not _still_live(turn):
+            return False
+        if outcome.content:
+            source = Message.TokensSource.USAGE if outcome.output_tokens else Message.TokensSource.ESTIMATE
+            tokens = outcome.output_tokens or estimate_tokens(_text_of(outcome.content))
+            _write_answer(turn, outcome.content, tokens=tokens, source=source)
+        now = timezone.now()
+        Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
+        return _end(
+            turn,
+            outcome.status,
+            now=now,
+            error_code=outcome.error_code,
+            input_tokens=outcome.input_tokens,
+            output_tokens=outcome.output_tokens,
+            cached_tokens=outcome.cached_tokens,
+            cost=outcome.cost,
+            was_cut_off=outcome.was_cut_off,
+        )
+
+
+def request_stop(turn: Turn) -> bool:
+    """Ask for the end of a live turn. True: it had not begun and has ended here; its worker ends it otherwise.
+
+    Asking twice, or after the end, changes nothing.
+    """
+    now = timezone.now()
+    queued = Turn.objects.filter(pk=turn.pk, status=Turn.Status.QUEUED)
+    if queued.update(status=Turn.Status.STOPPED, finished_at=now):
+        return True
+    Turn.objects.live().filter(pk=turn.pk, stop_requested_at__isnull=True).update(stop_requested_at=now)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep found: turns it ended, and turns that should be handed to the queue again."""
+
+    interrupted: list[Turn]
+    waiting: list[UUID]
+
+
+def sweep(*, now: datetime) -> Swept:
+    """End the turns whose worker is gone. Safe to run in many workers at once: each turn is ended by one of them."""
+    interrupted = []
+    for turn in Turn.objects.abandoned(now=now):
+        with transaction.atomic():
+            if _still_live(turn, abandoned_at=now) and _end(turn, Turn.Status.INTERRUPTED, now=now):
+                _settle_tokens(turn)
+                interrupted.append(turn)
+    waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
+    return Swept(interrupted=interrupted, waiting=waiting)
+
+
+def _locked(conversation_id: UUID) -> Conversation:
+    """The row, held until the transaction ends: everything that moves a head waits here."""
+    rows = Conversation.objects.select_for_update().filter(pk=conversation_id, trashed_at__isnull=True)
+    conversation: Conversation | None = rows.first()
+    if conversation is None:
+        raise Http404("This conversation does not exist, or no longer.")
+    return conversation
+
+
+def _asked_before(conversation: Conversation, request_key: str) -> Turn | None:
+    earlier: Turn | None = Turn.objects.filter(conversation=conversation, request_key=request_key).first()
+    return earlier
+
+
+def _refuse_when_busy(conversation: Conversation) -> None:
+    if live := Turn.objects.live().filter(conversation=conversation).values_list("pk", flat=True).first():
+        raise ConversationBusy(live)
+
+
+def _stored_question(conversation: Conversation, text: str, request_key: str, model: str, lease: timedelta) -> Turn:
+    """Question, turn and head together; the turn and its question name each other, which the database checks last."""
+    now = timezone.now()
+    turn = Turn(
+        conversation=conversation, request_key=request_key, model=model, created_at=now, lease_until=now + lease
+    )
+    prompt = Message.objects.create(
+        conversation=conversation,
+        turn_id=turn.pk,
+        parent_id=conversation.head_id,
+        role=Message.Role.USER,
+        content=[{"type": "text", "text": text}],
+        tokens=estimate_tokens(text),
+        created_at=now,
+    )
+    turn.prompt = prompt
+    turn.save(force_insert=True)
+    conversation.head = prompt
+    conversation.last_activity_at = now
+    if conversation.title_source == Conversation.TitleSource.NONE:
+        for field, value in _fallback_title(text).items():
+            setattr(conversation, field, value)
+    conversation.save(update_fields=["head", "last_activity_at", "title", "title_source"])
+    return turn
+
+
+def _fallback_title(text: str) -> dict[str, str]:
+    title = preview(text, FALLBACK_TITLE_CHARACTERS)
+    return {"title": title, "title_source": Conversation.TitleSource.FALLBACK} if title else {}
+
+
+def _newest_turn(conversation: Conversation) -> Turn | None:
+    """The turn that ends the active branch: the one of the head, or the newest that answers the head."""
+    head = conversation.head
+    if head is None:
+        return None
+    if head.role != Message.Role.USER:
+        return head.turn
+    return Turn.objects.filter(prompt=head).order_by("created_at", "started_at").last()
+
+
+def _still_live(turn: Turn, *, abandoned_at: datetime | None = None) -> bool:
+    """Lock conversation, then turn, the order everywhere; False when either is gone or the turn has ended."""
+    if not Conversation.objects.select_for_update().filter(pk=turn.conversation_id).exists():
+        return False
+    live = Turn.objects.live() if abandoned_at is None else Turn.objects.abandoned(now=abandoned_at)
+    return live.filter(pk=turn.pk).exists()
+
+
+def _write_answer(turn: Turn, content: list[dict[str, Any]], *, tokens: int, source: str) -> None:
+    """Write the turn's answer; the first time it becomes the head, unless the owner has moved to another branch."""
+    answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT)
+    if answer.update(content=content, tokens=tokens, tokens_source=source):
+        return
+    message = Message.objects.create(
+        conversation_id=turn.conversation_id,
+        turn=turn,
+        parent_id=turn.prompt_id,
+        role=Message.Role.ASSISTANT,
+        content=content,
+        tokens=tokens,
+        tokens_source=source,
+    )
+    Conversation.objects.filter(pk=turn.conversation_id, head_id=turn.prompt_id).update(head=message)
+
+
+def _settle_tokens(turn: Turn) -> None:
+    """Nobody will report what a lost worker's answer took: estimate it from what was kept."""
+    for answer in Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT):
+        Message.objects.filter(pk=answer.pk).update(tokens=estimate_tokens(answer.text))
+
+
+def _end(turn: Turn, status: Turn.Status, *, now: datetime, **facts: object) -> bool:
+    """False: somebody else ended the turn first."""
+    return Turn.objects.live().filter(pk=turn.pk).update(status=status, finished_at=now, **facts) == 1
+
+
+def _text_of(content: list[dict[str, Any]]) -> str:
+    return "".join(str(block.get("text", "")) for block in content)

@@ -1,0 +1,90 @@
+"""Whole pages: a new conversation, a conversation, the list, a new name."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from conversations import access
+from conversations.forms import ComposerForm, RenameForm
+from conversations.models import Conversation
+from conversations.providers.registry import chat_model_info, default_model_name
+from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.sidebar import entry_of, sidebar_of
+from conversations.views.thread import thread_of
+
+
+def home_context(request: HttpRequest, form: ComposerForm) -> dict[str, Any]:
+    return {
+        "composer_form": form,
+        "sidebar": sidebar_of(request.user),
+        "model_label": chat_model_info(default_model_name()).label,
+    }
+
+
+def conversation_context(
+    request: HttpRequest, conversation: Conversation, *, form: ComposerForm | None = None, before: int | None = None
+) -> dict[str, Any]:
+    """Everything a conversation's page shows; `form` when one was sent and refused."""
+    thread = thread_of(conversation, before=before)
+    return {
+        "conversation": conversation,
+        "turns": thread.turns,
+        "older_before": thread.older_before,
+        "live_turn": thread.live_turn,
+        "composer_form": form or ComposerForm.fresh(parent=conversation.head_id),
+        "sidebar": sidebar_of(request.user, current=conversation.pk),
+        "model_label": chat_model_info(conversation.model or default_model_name()).label,
+    }
+
+
+@require_safe
+@for_people_logged_in
+def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    found = access.conversation_of(request.user, conversation_id)
+    before = _number(request.GET.get("before", ""))
+    if is_partial(request):
+        thread = thread_of(found, before=before)
+        parts = {"conversation": found, "turns": thread.turns, "older_before": thread.older_before}
+        return render(request, "conversations/_turns.html", parts)
+    return render(request, "conversations/conversation.html", conversation_context(request, found, before=before))
+
+
+@require_safe
+@for_people_logged_in
+def sidebar(request: HttpRequest) -> HttpResponse:
+    current = request.GET.get("current", "")
+    context = {"sidebar": sidebar_of(request.user, current=_uuid(current), after=request.GET.get("after", ""))}
+    template = "conversations/_sidebar_entries.html" if is_partial(request) else "conversations/list.html"
+    return render(request, template, context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    found = access.conversation_of(request.user, conversation_id)
+    form = RenameForm(request.POST or None, instance=found)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        if is_partial(request):
+            context = {"conversation": found, "entry": entry_of(found, is_current=True), "oob": True}
+            return render(request, "conversations/_title.html", context)
+        return redirect("conversations:conversation", found.pk)
+    context = {"conversation": found, "form": form}
+    if is_partial(request):
+        return render(request, "conversations/_rename.html", context)
+    return render(request, "conversations/rename.html", context | {"sidebar": sidebar_of(request.user)})
+
+
+def _number(text: str) -> int | None:
+    """A message's id from an address; nonsense means none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,31 @@
+"""What all pages share: who may come in, and what an htmx request is."""
+
+import functools
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+
+P = ParamSpec("P")
+
+
+def is_partial(request: HttpRequest) -> bool:
+    """The page asks for a part of itself."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def for_people_logged_in(
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Others are sent to log in; a part of a page is refused instead, so that the page can say why."""
+
+    @functools.wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        if is_partial(request):
+            return HttpResponse("Log in again.", status=401, content_type="text/plain")
+        return redirect_to_login(request.get_full_path())
+
+    return guarded

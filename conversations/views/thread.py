@@ -1,0 +1,156 @@
+"""The turns of a conversation as a page shows them: the newest of the active branch, or those before a message."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from conversations.models import Conversation, Message, Turn
+from conversations.outcomes import outcome_sentence
+from conversations.providers.registry import chat_model_info
+from conversations.rendering import render_markdown, render_plain
+
+MESSAGES_A_PAGE = 60
+RETRYABLE = ("failed", "interrupted", "stopped")
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One question and its answer, ready for the template."""
+
+    turn: Turn
+    prompt: Message
+    answers: tuple[Message, ...]
+    is_newest: bool
+    show_prompt: bool = True
+
+    @property
+    def id(self) -> str:
+        return str(self.turn.pk)
+
+    @property
+    def anchor(self) -> str:
+        return f"turn-{self.turn.pk}"
+
+    @property
+    def status(self) -> str:
+        return self.turn.status
+
+    @property
+    def is_live(self) -> bool:
+        return self.turn.is_live
+
+    @property
+    def prompt_html(self) -> SafeString:
+        return render_plain(self.prompt.text)
+
+    @property
+    def prompt_created_at(self) -> datetime:
+        return self.prompt.created_at
+
+    @property
+    def answer_text(self) -> str:
+        return "\n\n".join(message.text for message in self.answers)
+
+    @property
+    def answer_html(self) -> SafeString:
+        return render_markdown(self.answer_text) if self.answers else mark_safe("")
+
+    @property
+    def error(self) -> str:
+        return outcome_sentence(self.turn.status, self.turn.error_code)
+
+    @property
+    def was_cut_off(self) -> bool:
+        return self.turn.was_cut_off
+
+    @property
+    def can_retry(self) -> bool:
+        return self.is_newest and self.turn.status in RETRYABLE
+
+    @property
+    def model_label(self) -> str:
+        return chat_model_info(self.turn.model).label
+
+    @property
+    def input_tokens(self) -> int | None:
+        return self.turn.input_tokens
+
+    @property
+    def output_tokens(self) -> int | None:
+        return self.turn.output_tokens
+
+    @property
+    def cost(self) -> Decimal | None:
+        return self.turn.cost
+
+    @property
+    def events_url(self) -> str:
+        return reverse("conversations:api:turn_events", args=[self.turn.pk])
+
+    @property
+    def stop_url(self) -> str:
+        return reverse("conversations:stop", args=[self.turn.pk])
+
+    @property
+    def retry_url(self) -> str:
+        return reverse("conversations:retry", args=[self.turn.pk])
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A page of a conversation. `older_before` is the message older turns stand before, None at the beginning."""
+
+    turns: tuple[TurnView, ...]
+    older_before: int | None
+
+    @property
+    def live_turn(self) -> TurnView | None:
+        return next((turn for turn in self.turns if turn.is_live), None)
+
+
+def thread_of(conversation: Conversation, *, before: int | None = None) -> Thread:
+    """Two queries, whatever the length of the conversation; a third for the message a page of older turns ends at."""
+    tip = conversation.head_id
+    if before is not None:
+        older = Message.objects.filter(conversation=conversation, pk=before)
+        tip = older.values_list("parent_id", flat=True).first()
+    messages = list(Message.objects.branch(tip, rows=MESSAGES_A_PAGE))
+    groups = _by_question(messages)
+    turns = _turns_of(groups)
+    newest = groups[-1][0].pk if groups and before is None else None
+    views = tuple(
+        TurnView(turns[prompt.pk], prompt, tuple(answers), is_newest=prompt.pk == newest) for prompt, answers in groups
+    )
+    first = groups[0][0] if groups else None
+    return Thread(views, older_before=first.pk if first and first.parent_id else None)
+
+
+def turn_view(turn: Turn) -> TurnView:
+    """One turn alone, as it is after its end or before its first word."""
+    answers = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).order_by("id")
+    is_newest = turn.conversation.head_id in {turn.prompt_id, *(answer.pk for answer in answers)}
+    return TurnView(turn, turn.prompt, tuple(answers), is_newest=is_newest)
+
+
+def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Message]]]:
+    """Questions with what answered them; answers whose question is on the page before are left to that page."""
+    groups: list[tuple[Message, list[Message]]] = []
+    for message in messages:
+        if message.role == Message.Role.USER:
+            groups.append((message, []))
+        elif groups and message.role == Message.Role.ASSISTANT:
+            groups[-1][1].append(message)
+    return groups
+
+
+def _turns_of(groups: Sequence[tuple[Message, list[Message]]]) -> dict[int, Turn]:
+    """The turn to show with each question: the one that gave the answer, else the newest that was to give one."""
+    answered = {answers[-1].turn_id for _, answers in groups if answers}
+    unanswered = {prompt.pk for prompt, answers in groups if not answers}
+    found = Turn.objects.filter(Q(pk__in=answered) | Q(prompt_id__in=unanswered)).order_by("created_at")
+    return {turn.prompt_id: turn for turn in found}

@@ -1,0 +1,146 @@
+"""Asking, stopping, asking again. Each works as a form that reloads the page and as an htmx part of it."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from conversations import access, turns
+from conversations.context.assemble import PromptTooLong
+from conversations.forms import ComposerForm
+from conversations.models import Conversation
+from conversations.providers.registry import default_model_name
+from conversations.replies import check_prompt
+from conversations.tasks import enqueue_answer, stop_turn
+from conversations.views.pages import conversation_context, home_context
+from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.thread import turn_view
+
+Refusal = turns.ConversationBusy | turns.NewerMessages | turns.NotRetryable | turns.EmptyPrompt | PromptTooLong
+REFUSALS = (turns.ConversationBusy, turns.NewerMessages, turns.NotRetryable, turns.EmptyPrompt, PromptTooLong)
+
+CODES: dict[type[Exception], tuple[int, str]] = {
+    turns.ConversationBusy: (409, "conversation_busy"),
+    turns.NewerMessages: (409, "newer_messages"),
+    turns.NotRetryable: (409, "not_retryable"),
+    turns.EmptyPrompt: (422, "prompt_empty"),
+    PromptTooLong: (422, "prompt_too_long"),
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def home(request: HttpRequest) -> HttpResponse:
+    """The page of a new conversation, and where its first question goes."""
+    if request.method != "POST":
+        return render(request, "conversations/home.html", home_context(request, ComposerForm.fresh()))
+    form = ComposerForm(request.POST)
+    try:
+        asked = _start(request, form)
+    except REFUSALS as refusal:
+        form.add_error("text", str(refusal))
+        return render(request, "conversations/home.html", home_context(request, form), status=CODES[type(refusal)][0])
+    return redirect("conversations:conversation", asked.turn.conversation_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Ask in a conversation. GET leads to it: whoever had to log in on the way here finds it open again."""
+    conversation = access.conversation_of(request.user, conversation_id)
+    if request.method != "POST":
+        return redirect("conversations:conversation", conversation.pk)
+    form = ComposerForm(request.POST)
+    try:
+        asked = _ask(conversation, form)
+    except REFUSALS as refusal:
+        return _refused(request, conversation, form, refusal)
+    return _shown(request, asked)
+
+
+@require_safe
+@for_people_logged_in
+def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """One turn as it stands; the page asks when its events have ended."""
+    found = access.turn_of(request.user, turn_id)
+    view = turn_view(found)
+    newest = found.conversation.head_id if view.is_newest else None
+    context = {"turn": view, "conversation": found.conversation, "oob_parent": newest}
+    return render(request, "conversations/_turn.html", context)
+
+
+@require_POST
+@for_people_logged_in
+def stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    found = access.turn_of(request.user, turn_id)
+    stop_turn(found)
+    if is_partial(request):
+        return HttpResponse(status=204)
+    return redirect("conversations:conversation", found.conversation_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Have a question answered again; pressing twice asks once, for the key is the ended turn's own."""
+    found = access.turn_of(request.user, turn_id)
+    if request.method != "POST":
+        return redirect("conversations:conversation", found.conversation_id)
+    model = found.conversation.model or default_model_name()
+    try:
+        asked = turns.retry(found, request_key=f"retry {found.pk}", model=model)
+    except REFUSALS as refusal:
+        return _refused(request, found.conversation, ComposerForm.fresh(found.conversation.head_id), refusal)
+    return _shown(request, asked)
+
+
+def _start(request: HttpRequest, form: ComposerForm) -> turns.Asked:
+    form.full_clean()
+    model = default_model_name()
+    text = check_prompt(form.cleaned_data.get("text", ""), model_name=model)
+    asked = turns.start(request.user, text=text, request_key=form.request_key_or_new(), model=model)  # type: ignore[arg-type]  # logged in
+    return _queued(asked)
+
+
+def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
+    form.full_clean()
+    model = conversation.model or default_model_name()
+    asked = turns.ask(
+        conversation.pk,
+        text=check_prompt(form.cleaned_data.get("text", ""), model_name=model),
+        request_key=form.request_key_or_new(),
+        parent_id=form.cleaned_data.get("parent"),
+        model=model,
+    )
+    return _queued(asked)
+
+
+def _queued(asked: turns.Asked) -> turns.Asked:
+    if asked.is_new:
+        enqueue_answer(asked.turn.pk)
+    return asked
+
+
+def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
+    if not is_partial(request):
+        return redirect("conversations:conversation", asked.turn.conversation_id)
+    asked_turn = access.turn_of(request.user, asked.turn.pk)
+    context = {
+        "turn": turn_view(asked_turn),
+        "conversation": asked_turn.conversation,
+        "oob_parent": asked_turn.conversation.head_id,
+    }
+    return render(request, "conversations/_turn.html", context)
+
+
+def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
+    """Say what is wrong where it was sent from; the text stays in the form."""
+    status, code = CODES[type(refusal)]
+    context = {"message": str(refusal), "code": code, "conversation": conversation}
+    if is_partial(request):
+        return render(request, "conversations/_problem.html", context, status=status)
+    form.full_clean()
+    form.add_error("text", str(refusal))
+    page = conversation_context(request, conversation, form=form)
+    return render(request, "conversations/conversation.html", page, status=status)

@@ -1,0 +1,49 @@
+"""Rows for tests, in as few words as the test needs."""
+
+from itertools import count
+from uuid import uuid4
+
+from accounts.models import User
+from conversations import turns
+from conversations.models import Conversation, Message, Turn
+
+PASSWORD = "correct horse battery staple"
+_numbers = count(1)
+
+
+def make_user(email: str = "") -> User:
+    return User.objects.create_user(email or f"person{next(_numbers)}@example.org", PASSWORD)
+
+
+def make_conversation(owner: User, **fields: object) -> Conversation:
+    return Conversation.objects.create(owner=owner, request_key=str(uuid4()), **fields)
+
+
+def ask(conversation: Conversation, text: str = "Why?", **fields: object) -> Turn:
+    """A queued turn behind whatever the conversation's newest message is."""
+    head = Conversation.objects.values_list("head_id", flat=True).get(pk=conversation.pk)
+    asked = turns.ask(
+        conversation.pk, text=text, request_key=str(uuid4()), parent_id=head, model="openai:scripted", **fields
+    )
+    return asked.turn
+
+
+def answer(turn: Turn, text: str = "Because.", *, status: Turn.Status = Turn.Status.COMPLETE, **facts: object) -> Turn:
+    """End a queued turn as a worker would; an empty text leaves it without an answer."""
+    if turn.status == Turn.Status.QUEUED:
+        turns.claim(turn.pk, lease=turns.QUEUE_PATIENCE)
+    content = [{"type": "text", "text": text}] if text else []
+    turns.finish(turn, turns.Outcome(status, content, **facts))
+    turn.refresh_from_db()
+    return turn
+
+
+def exchange(conversation: Conversation, question: str = "Why?", reply: str = "Because.") -> Turn:
+    """A whole turn: asked and answered."""
+    return answer(ask(conversation, question), reply)
+
+
+def branch_texts(conversation: Conversation) -> list[str]:
+    """The active branch, from the first word to the last."""
+    conversation.refresh_from_db()
+    return [message.text for message in Message.objects.branch(conversation.head_id, rows=10_000)]
