@@ -1,1 +1,12 @@
-
+// Everything the pages do beyond links and forms. Each module finds its own elements; none needs another to have run.
+import "./composer.js";
+import "./copy.js";
+import "./follow.js";
+import "./live-reply.js";
+import "./local-time.js";
+import "./menu.js";
+import "./rename.js";
+import "./responses.js";
+import "./sidebar.js";
+import "./suggestions.js";
+import "./theme.js";

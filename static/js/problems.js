@@ -1,0 +1,66 @@
+// Problems the server could not put into words itself: no connection, no session, a page where a part was expected.
+const SVG = "http://www.w3.org/2000/svg";
+
+function icon(name) {
+  const shown = document.querySelector("svg.icon use").getAttribute("href").split("#")[0];
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  svg.appendChild(document.createElementNS(SVG, "use")).setAttribute("href", `${shown}#${name}`);
+  return svg;
+}
+
+function place() {
+  return document.querySelector(".composer-problem") ?? document.querySelector("main");
+}
+
+function notice(text, kind) {
+  const box = document.createElement("div");
+  box.className = `notice notice-${kind}`;
+  const words = document.createElement("p");
+  words.className = "notice-text";
+  words.textContent = text;
+  box.append(icon("circle-alert"), words);
+  return box;
+}
+
+// `action` is {label, href}; without an address it reloads the page.
+export function report(text, { kind = "bad", action } = {}) {
+  const box = notice(text, kind);
+  if (action) {
+    const link = document.createElement("a");
+    link.className = "button button-small";
+    link.textContent = action.label;
+    link.href = action.href ?? location.href;
+    link.toggleAttribute("data-reload", !action.href);
+    box.append(link);
+  }
+  clearProblems();
+  place().prepend(box);
+}
+
+export function clearProblems() {
+  document.querySelector(".composer-problem")?.replaceChildren();
+}
+
+export function reportLoggedOut() {
+  const back = encodeURIComponent(location.pathname + location.search);
+  report("You are no longer logged in. What you have typed is kept in this browser.", {
+    kind: "warn",
+    action: { label: "Log in", href: `${document.body.dataset.login}?next=${back}` },
+  });
+}
+
+export function reportGone() {
+  report("This conversation no longer exists. Nothing was sent.", {
+    action: { label: "New conversation", href: "/" },
+  });
+}
+
+// A link to the page one stands on would only move to its anchor.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-reload]")) return;
+  event.preventDefault();
+  location.hash = "newest";
+  location.reload();
+});

@@ -1,0 +1,51 @@
+// What becomes of a response to htmx that is not the part it asked for.
+import { report, reportGone, reportLoggedOut } from "./problems.js";
+
+function isWholePage(xhr) {
+  return /^\s*<(!doctype|html)/i.test(xhr.responseText);
+}
+
+function isLogIn(xhr) {
+  if ([401, 403].includes(xhr.status)) return true;
+  return Boolean(xhr.responseURL) && new URL(xhr.responseURL).pathname === document.body.dataset.login;
+}
+
+// True for the part of a page that was asked for, false for a refusal and for a page somewhere else.
+export function isPart(xhr) {
+  return xhr.status >= 200 && xhr.status < 300 && !isLogIn(xhr) && !isWholePage(xhr);
+}
+
+function explain(xhr) {
+  if (isLogIn(xhr)) reportLoggedOut();
+  else if (xhr.status === 404 || xhr.status === 410) reportGone();
+  else if (xhr.status === 429) report("That was too fast. Wait a moment, then try again.");
+  else report("The server could not do that just now. Nothing is lost; try again.");
+}
+
+// The same turn may come twice, when the first answer to a send was lost on the way.
+function shownAlready(xhr) {
+  const id = /<article[^>]* id="([^"]+)"/.exec(xhr.responseText)?.[1];
+  return id && document.getElementById(id);
+}
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event;
+  const composer = detail.elt.closest("chat-composer");
+  if (isPart(detail.xhr)) {
+    const shown = composer && shownAlready(detail.xhr);
+    if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
+  } else if (composer && !isLogIn(detail.xhr) && !isWholePage(detail.xhr) && detail.xhr.responseText.trim()) {
+    // The server's own sentence, where the message was sent from.
+    const target = composer.querySelector(".composer-problem");
+    Object.assign(detail, { shouldSwap: true, target, swapOverride: "innerHTML" });
+  } else {
+    detail.shouldSwap = false;
+    explain(detail.xhr);
+  }
+});
+
+for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(name, () => {
+    report("The server cannot be reached. Nothing is lost; try again when you are connected.");
+  });
+}
