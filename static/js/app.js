@@ -5,6 +5,7 @@ import "./follow.js";
 import "./live-reply.js";
 import "./local-time.js";
 import "./menu.js";
+import "./older.js";
 import "./rename.js";
 import "./responses.js";
 import "./sidebar.js";

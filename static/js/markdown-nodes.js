@@ -8,11 +8,12 @@ const TAGS = {
   [smd.PARAGRAPH]: "p",
   [smd.LINE_BREAK]: "br",
   [smd.RULE]: "hr",
-  [smd.HEADING_1]: "h1",
-  [smd.HEADING_2]: "h2",
-  [smd.HEADING_3]: "h3",
-  [smd.HEADING_4]: "h4",
-  [smd.HEADING_5]: "h5",
+  // Below the headings of the page, as the server has them.
+  [smd.HEADING_1]: "h3",
+  [smd.HEADING_2]: "h4",
+  [smd.HEADING_3]: "h5",
+  [smd.HEADING_4]: "h6",
+  [smd.HEADING_5]: "h6",
   [smd.HEADING_6]: "h6",
   [smd.ITALIC_AST]: "em",
   [smd.ITALIC_UND]: "em",
@@ -35,8 +36,10 @@ function child(parent, tag, className = "") {
 
 function codeBlock(parent) {
   const figure = child(parent, "figure", "code");
-  child(figure, "figcaption");
-  return child(child(figure, "pre"), "code");
+  child(child(figure, "figcaption"), "span", "code-language");
+  const pre = child(figure, "pre");
+  pre.dir = "ltr";
+  return child(pre, "code");
 }
 
 function row(table) {
@@ -45,6 +48,7 @@ function row(table) {
 }
 
 function checkbox(item) {
+  item.className = "task-list-item";
   const box = child(item, "input");
   box.type = "checkbox";
   box.disabled = true;
@@ -79,7 +83,7 @@ export function describe(element, attribute, value) {
     const address = safeAddress(value);
     if (address) Object.assign(element, { href: address, rel: "noopener noreferrer nofollow", target: "_blank" });
   } else if (attribute === smd.LANG) {
-    element.closest("figure").firstElementChild.textContent = value;
+    element.closest("figure").querySelector(".code-language").textContent = value.trim().split(/\s/)[0];
   } else if (attribute === smd.CHECKED) {
     element.checked = true;
   } else if (attribute === smd.START) {

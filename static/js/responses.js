@@ -30,7 +30,7 @@ function shownAlready(xhr) {
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { detail } = event;
-  const composer = detail.elt.closest("chat-composer");
+  const composer = detail.requestConfig.elt.closest("chat-composer");
   if (isPart(detail.xhr)) {
     const shown = composer && shownAlready(detail.xhr);
     if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
