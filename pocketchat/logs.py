@@ -1,7 +1,7 @@
 """Logs: one JSON object a line, with ids, sizes and times, never with what people wrote.
 
-Each process writes to standard error and, when `manage.py up` gave it a name, to its own rotated file
-(`var/log/<process>.jsonl`), so that lines can be aged out and taken out by id.
+A process writes to standard error or, when `manage.py up` gave it a name, to its own rotated file
+(`var/log/<process>.jsonl`) alone, so that lines can be aged out and taken out by id.
 """
 
 import logging.config
@@ -24,16 +24,7 @@ _shared: list[structlog.typing.Processor] = [
 
 def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]:
     """Describe the handlers; `configure` puts them in force."""
-    handlers: dict[str, Any] = {"stream": {"class": "logging.StreamHandler", "formatter": "json"}}
-    if process:
-        handlers["file"] = {
-            "class": "logging.handlers.RotatingFileHandler",
-            "formatter": "json",
-            "filename": str(folder / f"{process}.jsonl"),
-            "maxBytes": FILE_BYTES,
-            "backupCount": FILES_KEPT,
-            "delay": True,
-        }
+    handler = _file_handler(folder / f"{process}.jsonl") if process else {"class": "logging.StreamHandler"}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -47,13 +38,15 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
                 ],
             }
         },
-        "handlers": handlers,
-        "root": {"handlers": list(handlers), "level": "DEBUG" if debug else "INFO"},
-        # Libraries that would write what people wrote, or their addresses, at debug level.
+        "handlers": {"lines": {**handler, "formatter": "json"}},
+        "root": {"handlers": ["lines"], "level": "DEBUG" if debug else "INFO"},
+        # Libraries that would write what people wrote, or their addresses, at debug level, and those that
+        # have a line for every tick of the clock.
         "loggers": {
             name: {"level": "WARNING"}
             for name in (
                 "httpx",
+                "httpx2",
                 "httpcore",
                 "openai",
                 "anthropic",
@@ -61,8 +54,22 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
                 "asyncio",
                 "urllib3",
                 "django.db",
+                "celery.app.trace",
+                "celery.beat",
+                "celery.worker.strategy",
+                "django_celery_beat",
             )
         },
+    }
+
+
+def _file_handler(path: Path) -> dict[str, Any]:
+    return {
+        "class": "logging.handlers.RotatingFileHandler",
+        "filename": str(path),
+        "maxBytes": FILE_BYTES,
+        "backupCount": FILES_KEPT,
+        "delay": True,
     }
 
 
