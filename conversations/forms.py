@@ -41,7 +41,7 @@ class ComposerForm(forms.Form):
         return key
 
 
-class RenameForm(forms.ModelForm[Conversation]):
+class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     """A title of the owner's own; an empty one gives the choice back."""
 
     title = CleanCharField(max_length=TITLE_CHARACTERS, required=False)
@@ -55,4 +55,5 @@ class RenameForm(forms.ModelForm[Conversation]):
         self.instance.title_source = source
         if commit:
             self.instance.save(update_fields=["title", "title_source"])
-        return self.instance
+        renamed: Conversation = self.instance
+        return renamed

@@ -4,7 +4,7 @@ The stream is a copy for speed, never the truth: rows are. When Redis is down or
 and viewers get the whole text again as a `snapshot`.
 
 Events: `status` {"status"}, `delta` {"text"} to append, `snapshot` {"text"} to replace everything shown so far,
-`done` {"status"}.
+`done` {"status"}, with the whole "text" when it comes from the stored reply.
 """
 
 import asyncio

@@ -26,7 +26,10 @@ PLACES = Places(var=Path(env.str("POCKETCHAT_VAR", default=str(BASE_DIR / "var")
 
 DEBUG = env.bool("DEBUG", default=False)
 
-POCKETCHAT_URL = env.str("POCKETCHAT_URL", default="http://localhost:8000").rstrip("/")
+POCKETCHAT_HOST = env.str("POCKETCHAT_HOST", default="127.0.0.1")
+POCKETCHAT_PORT = env.int("POCKETCHAT_PORT", default=8000)
+"""Where `manage.py up` listens."""
+POCKETCHAT_URL = env.str("POCKETCHAT_URL", default=f"http://localhost:{POCKETCHAT_PORT}").rstrip("/")
 _address = urlsplit(POCKETCHAT_URL)
 if _address.scheme not in ("http", "https") or not _address.hostname:
     raise ImproperlyConfigured("POCKETCHAT_URL must be a full address, such as https://chat.example.org")

@@ -1,13 +1,19 @@
 """Fixtures every test may ask for."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
 import pytest
 from django.test import Client
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from conversations.models import Conversation
+from conversations.models import Conversation, Turn
 from tests.factories import make_conversation, make_user
+from tests.stack import Caller, Stack, running_stack
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +48,34 @@ def api(owner: User) -> APIClient:
     client = APIClient()
     client.force_authenticate(owner)
     return client
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Pages name their static files by content, so those are collected once, as on any installation."""
+    if not os.environ.get("PYTEST_XDIST_WORKER") and not session.config.option.collectonly:
+        subprocess.run([sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], check=True)
+
+
+@pytest.fixture(scope="session")
+def running(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """The product's processes, one set for each pytest process; they see rows only of transactional tests."""
+    with django_db_blocker.unblock():
+        context = running_stack(tmp_path_factory.mktemp("stack"), POCKETCHAT_LEASE="4", POCKETCHAT_PROVIDER_SILENCE="3")
+    with context as stack:
+        yield stack
+
+
+@pytest.fixture
+def stack(running: Stack, transactional_db: None) -> Iterator[Stack]:
+    running.provider.forget()
+    yield running
+    assert not Turn.objects.live().exists(), "a test left a turn live"
+
+
+@pytest.fixture
+def caller(stack: Stack) -> Iterator[Caller]:
+    with Caller(stack, make_user("caller@example.org")) as program:
+        yield program

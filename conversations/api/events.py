@@ -105,11 +105,12 @@ def _stored_end(turn_id: UUID) -> str:
     try:
         turn = Turn.objects.filter(pk=turn_id).first()
         if turn is None:
-            return _event("done", status="gone")
+            return _event("done", status="gone", text="")
         if turn.is_live:
             return ""
         answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).last()
-        return _event("snapshot", text=answer.text if answer else "") + _event("done", status=turn.status)
+        # One event, for a viewer may be cut off between two.
+        return _event("done", status=turn.status, text=answer.text if answer else "")
     finally:
         connections.close_all()
 

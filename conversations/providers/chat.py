@@ -51,8 +51,12 @@ CODES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ContentFilterError, "refused"),
     (exceptions.ModelRequestRejectedError, "rejected"),
     (exceptions.UserError, "not_configured"),
+    (exceptions.UnexpectedModelBehavior, "dropped"),
 )
 """The first class that fits gives the code; a lost connection depends on when it was lost, see `_code`."""
+
+LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
+"""How llama.cpp's server names a request beyond its window; pydantic-ai takes it for any bad request."""
 
 
 class ChatModel:
@@ -129,7 +133,8 @@ def _finished(response: StreamedResponse) -> Finished:
         ProviderError: `dropped` when the provider gave no reason for ending, `refused` when its filter did.
     """
     whole = response.get()
-    if whole.finish_reason is None:
+    # OpenAI's dialect lets a body end early without an error; then only the raw reason is missing.
+    if whole.finish_reason is None or "finish_reason" not in (whole.provider_details or {}):
         raise ProviderError("dropped")
     if whole.finish_reason == "content_filter":
         raise ProviderError("refused")
@@ -163,6 +168,8 @@ def _translated() -> Iterator[None]:
 
 
 def _code(error: exceptions.AgentRunError | exceptions.UserError) -> str:
+    if isinstance(error, exceptions.ModelAPIError) and error.provider_error_type == LLAMA_CPP_TOO_LONG:
+        return "context_too_long"
     for kind, code in CODES:
         if isinstance(error, kind):
             return code

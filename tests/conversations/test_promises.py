@@ -182,7 +182,9 @@ def test_every_field_that_points_to_such_a_row_has_a_reference_in_the_database()
     with connection.cursor() as cursor:
         for model in apps.get_models():
             constraints = connection.introspection.get_constraints(cursor, model._meta.db_table).values()
-            kept = {column for constraint in constraints if constraint["foreign_key"] for column in constraint["columns"]}
+            kept = {
+                column for constraint in constraints if constraint["foreign_key"] for column in constraint["columns"]
+            }
             for field in model._meta.concrete_fields:
                 if field.related_model in targets:
                     assert field.column in kept, f"{model.__name__}.{field.name} is kept by nobody"

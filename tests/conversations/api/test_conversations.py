@@ -1,0 +1,213 @@
+"""`/api/v1/conversations` and what is asked in them."""
+
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from pytest_django import DjangoAssertNumQueries
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from conversations.models import Conversation, Message, Turn
+from tests.factories import ask, exchange, make_conversation
+
+pytestmark = pytest.mark.django_db
+
+ROOT = "/api/v1/conversations"
+
+
+def test_a_visitor_is_told_to_log_in() -> None:
+    response = APIClient().get(ROOT)
+    assert response.status_code in (401, 403)
+    assert response.json()["code"] == "not_authenticated"
+
+
+def test_the_list_holds_mine_alone_newest_first(api: APIClient, owner: User, stranger: User) -> None:
+    older, newer = make_conversation(owner), make_conversation(owner)
+    make_conversation(stranger)
+    exchange(older)
+    found = [row["id"] for row in api.get(ROOT).json()["results"]]
+    assert found == [str(older.pk), str(newer.pk)]
+
+
+def test_the_list_has_pages_that_do_not_repeat(api: APIClient, owner: User) -> None:
+    made = {str(make_conversation(owner).pk) for _ in range(7)}
+    seen: list[str] = []
+    address = f"{ROOT}?limit=3"
+    while address:
+        page = api.get(address).json()
+        seen += [row["id"] for row in page["results"]]
+        address = page["next"]
+    assert len(seen) == 7
+    assert set(seen) == made
+
+
+def test_archived_ones_are_listed_apart(api: APIClient, owner: User) -> None:
+    archived = make_conversation(owner, archived=True)
+    assert api.get(ROOT).json()["results"] == []
+    assert [row["id"] for row in api.get(f"{ROOT}?archived=true").json()["results"]] == [str(archived.pk)]
+
+
+def test_one_is_made_with_a_title_and_a_system_prompt_of_its_own(api: APIClient) -> None:
+    made = api.post(ROOT, {"title": "Bees", "system_prompt": "Answer in rhyme."}, format="json")
+    assert made.status_code == 201
+    row = made.json()
+    assert (row["title"], row["title_source"], row["system_prompt"]) == ("Bees", "user", "Answer in rhyme.")
+
+
+def test_a_conversation_is_renamed_pinned_and_archived(api: APIClient, conversation: Conversation) -> None:
+    changed = api.patch(f"{ROOT}/{conversation.pk}", {"title": "Mine", "pinned": True, "archived": True}, format="json")
+    assert changed.status_code == 200
+    conversation.refresh_from_db()
+    assert (conversation.title, conversation.title_source) == ("Mine", "user")
+    assert conversation.pinned
+    assert conversation.archived
+
+
+def test_a_title_too_long_is_refused_by_name_and_limit(api: APIClient, conversation: Conversation) -> None:
+    response = api.patch(f"{ROOT}/{conversation.pk}", {"title": "x" * 201}, format="json")
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid"
+    assert "title" in response.json()["detail"]
+    assert "200" in response.json()["detail"]
+
+
+def test_what_no_database_takes_is_mended_not_refused(api: APIClient, conversation: Conversation) -> None:
+    response = api.patch(f"{ROOT}/{conversation.pk}", {"title": "a\x00b"}, format="json")
+    assert response.json()["title"] == "ab"
+
+
+@pytest.mark.parametrize("method", ["get", "patch"])
+def test_a_strangers_conversation_does_not_exist(api: APIClient, stranger: User, method: str) -> None:
+    theirs = make_conversation(stranger)
+    for address in (f"{ROOT}/{theirs.pk}", f"{ROOT}/{uuid4()}"):
+        response = getattr(api, method)(address, {"title": "Mine"}, format="json")
+        assert response.status_code == 404
+        assert response.json()["code"] == "not_found"
+
+
+def test_one_in_the_bin_is_in_no_list_and_has_no_page(api: APIClient, conversation: Conversation) -> None:
+    exchange(conversation)
+    Conversation.objects.update(trashed_at=conversation.created_at)
+    assert api.get(ROOT).json()["results"] == []
+    for path in ("", "/messages"):
+        assert api.get(f"{ROOT}/{conversation.pk}{path}").status_code == 404
+
+
+def test_messages_come_newest_page_first_in_order(api: APIClient, conversation: Conversation) -> None:
+    for number in range(5):
+        exchange(conversation, f"Q{number}", f"A{number}")
+    newest = api.get(f"{ROOT}/{conversation.pk}/messages?limit=4").json()
+    assert [message["text"] for message in newest["results"]] == ["Q3", "A3", "Q4", "A4"]
+    older = api.get(f"{ROOT}/{conversation.pk}/messages?limit=20&before={newest['before']}").json()
+    assert [message["text"] for message in older["results"]] == ["Q0", "A0", "Q1", "A1", "Q2", "A2"]
+    assert older["before"] is None
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1000", "before=x", "before=-1"])
+def test_a_senseless_page_of_messages_is_refused(api: APIClient, conversation: Conversation, query: str) -> None:
+    response = api.get(f"{ROOT}/{conversation.pk}/messages?{query}")
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid"
+
+
+def test_messages_before_one_of_another_conversation_are_none(
+    api: APIClient, conversation: Conversation, stranger: User
+) -> None:
+    exchange(conversation)
+    elsewhere = exchange(make_conversation(stranger))
+    page = api.get(f"{ROOT}/{conversation.pk}/messages?before={elsewhere.prompt_id + 1}").json()
+    assert page["results"] == []
+
+
+def test_a_question_is_taken_once(api: APIClient, conversation: Conversation) -> None:
+    address = f"{ROOT}/{conversation.pk}/turns"
+    first = api.post(address, {"text": "Why?"}, format="json", headers={"Idempotency-Key": "k"})
+    again = api.post(address, {"text": "Why?"}, format="json", headers={"Idempotency-Key": "k"})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["id"] == again.json()["id"]
+    assert Turn.objects.count() == 1
+
+
+def test_a_question_into_a_busy_conversation_is_told_the_running_turn(
+    api: APIClient, conversation: Conversation
+) -> None:
+    running = ask(conversation)
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", {"text": "And?", "parent": running.prompt_id}, format="json")
+    assert response.status_code == 409
+    assert response.json() | {"detail": ""} == {"detail": "", "code": "conversation_busy", "turn": str(running.pk)}
+
+
+def test_a_question_behind_an_old_message_is_told_the_newest(api: APIClient, conversation: Conversation) -> None:
+    exchange(conversation)
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", {"text": "And?", "parent": None}, format="json")
+    conversation.refresh_from_db()
+    assert response.status_code == 409
+    assert (response.json()["code"], response.json()["head"]) == ("newer_messages", conversation.head_id)
+
+
+def test_a_question_too_long_is_refused_with_size_and_limit(api: APIClient, conversation: Conversation) -> None:
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", {"text": "x" * 200_000}, format="json")
+    assert response.status_code == 413
+    assert response.json()["code"] == "prompt_too_long"
+    assert (response.json()["size"], response.json()["limit"]) == (200_000, settings.POCKETCHAT_PROMPT_CHARACTERS)
+    assert not Message.objects.exists()
+
+
+def test_a_question_beyond_the_models_window_is_refused_in_tokens(api: APIClient, conversation: Conversation) -> None:
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", {"text": "word " * 15_000}, format="json")
+    assert response.status_code == 422
+    assert response.json()["unit"] == "tokens"
+    assert response.json()["size"] > response.json()["limit"]
+
+
+@pytest.mark.parametrize("body", [{"text": ""}, {"text": "  \n "}, {"text": "\x00"}])
+def test_an_empty_question_is_refused(api: APIClient, conversation: Conversation, body: dict[str, str]) -> None:
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", body, format="json")
+    assert (response.status_code, response.json()["code"]) == (422, "prompt_empty")
+
+
+@pytest.mark.parametrize("body", [{}, {"text": None}, {"text": "Why?", "parent": "x"}, {"text": ["a"]}, []])
+def test_a_malformed_question_is_refused_by_name(api: APIClient, conversation: Conversation, body: object) -> None:
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", body, format="json")
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid"
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201])
+def test_a_senseless_key_is_refused(api: APIClient, conversation: Conversation, key: str) -> None:
+    response = api.post(
+        f"{ROOT}/{conversation.pk}/turns", {"text": "Why?"}, format="json", headers={"Idempotency-Key": key}
+    )
+    assert response.status_code == 400
+    assert not Turn.objects.exists()
+
+
+def test_json_that_is_none_is_an_error_with_a_code(api: APIClient, conversation: Conversation) -> None:
+    response = api.post(f"{ROOT}/{conversation.pk}/turns", "{broken", content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "parse_error")
+
+
+def test_a_model_cannot_be_chosen_that_is_not_offered(api: APIClient, conversation: Conversation) -> None:
+    api.patch(f"{ROOT}/{conversation.pk}", {"model": "openai:the-most-expensive"}, format="json")
+    conversation.refresh_from_db()
+    assert conversation.model == ""
+
+
+def test_the_schema_describes_every_call(api: APIClient) -> None:
+    response = api.get("/api/v1/schema/?format=json")
+    assert response.status_code == 200
+    paths = response.json()["paths"] if "json" in response["Content-Type"] else response.content.decode()
+    assert "conversations" in str(paths)
+
+
+def test_a_page_of_messages_costs_the_same_whatever_the_length(
+    api: APIClient, conversation: Conversation, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(3):
+        exchange(conversation)
+    for _ in range(2):
+        with django_assert_num_queries(2):
+            api.get(f"{ROOT}/{conversation.pk}/messages?limit=50")
+        for _ in range(20):
+            exchange(conversation)

@@ -1,0 +1,312 @@
+"""A reply through the whole product: real processes, a provider that speaks real HTTP."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.conf import settings
+from django.utils import timezone
+from redis import Redis
+
+from conversations import turns
+from conversations.models import Conversation, Message, ModelCall, Turn
+from conversations.streams import stream_key
+from tests.events import Viewer
+from tests.factories import make_user
+from tests.provider import Failure, HangUp, Reply, Silence, Usage
+from tests.stack import Caller, Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+
+LONG = "".join(f"word{number} " for number in range(120))
+SLOW = Reply(LONG, chunk_chars=7, chunk_delay=0.03)
+"""About four seconds, or three with luck."""
+
+
+def asked(caller: Caller, text: str = "Why?") -> tuple[str, str]:
+    conversation = caller.make_conversation()
+    response = caller.ask(conversation, text)
+    assert response.status_code == 201, response.text
+    return conversation, response.json()["id"]
+
+
+def begun(caller: Caller, turn: str, *, words: int = 3) -> Viewer:
+    """A viewer that has seen the first words, and left."""
+    return Viewer().watch(caller.http, turn, at_most=words)
+
+
+def test_a_question_is_answered_streamed_and_stored(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(
+        Reply("Because **it is**. 日本 🐝", chunk_chars=2, usage=Usage(input_tokens=30, output_tokens=9))
+    )
+    conversation, turn = asked(caller)
+    viewer = Viewer().watch(caller.http, turn)
+    assert (viewer.text, viewer.status) == ("Because **it is**. 日本 🐝", "complete")
+    stored = caller.turn(turn)
+    assert (stored["status"], stored["input_tokens"], stored["output_tokens"]) == ("complete", 30, 9)
+    assert [(message["role"], message["text"]) for message in caller.messages(conversation)] == [
+        ("user", "Why?"),
+        ("assistant", "Because **it is**. 日本 🐝"),
+    ]
+    call = ModelCall.objects.get()
+    assert (call.purpose, call.outcome, call.output_tokens) == ("reply", "ok", 9)
+
+
+def test_the_model_sees_the_earlier_turns_and_the_record_names_them(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."), Reply("So."))
+    conversation, first = asked(caller)
+    caller.wait(first)
+    second = caller.ask(conversation, "And?", parent=caller.head(conversation)).json()["id"]
+    caller.wait(second)
+    sent = [message["content"] for message in stack.provider.requests[1].body["messages"]]
+    assert sent == [settings.POCKETCHAT_SYSTEM_PROMPT, "Why?", "Because.", "And?"]
+    record = caller.http.get(f"turns/{second}/context").json()
+    assert record["sent"] == [message["id"] for message in caller.messages(conversation)][:3]
+
+
+def test_a_viewer_who_comes_late_sees_it_from_the_first_word(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(SLOW)
+    _, turn = asked(caller)
+    begun(caller, turn, words=20)
+    viewer = Viewer().watch(caller.http, turn)
+    assert viewer.text == LONG
+
+
+def test_a_viewer_who_comes_after_the_end_gets_the_end_at_once(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."))
+    _, turn = asked(caller)
+    caller.wait(turn)
+    began = time.monotonic()
+    assert Viewer().watch(caller.http, turn).text == "Because."
+    assert time.monotonic() - began < 2
+
+
+def test_when_the_events_are_gone_the_stored_reply_is_served(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."))
+    _, turn = asked(caller)
+    seen = Viewer().watch(caller.http, turn)
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.flushdb()
+    assert (seen.watch(caller.http, turn).text, seen.status) == ("Because.", "complete")
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5, 17])
+def test_a_viewer_who_loses_the_connection_again_and_again_misses_and_repeats_nothing(
+    stack: Stack, caller: Caller, cut: int
+) -> None:
+    text = "🐝 日本 ünïcode " * 12
+    stack.provider.script(Reply(text, chunk_chars=1, chunk_delay=0.005, chunk_bytes=1))
+    _, turn = asked(caller)
+    viewer = Viewer()
+    while not viewer.status:
+        viewer.watch(caller.http, turn, at_most=cut)
+    assert viewer.text == text
+
+
+def test_many_viewers_see_the_same(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(SLOW)
+    _, turn = asked(caller)
+    with ThreadPoolExecutor(12) as pool:
+        viewers = list(pool.map(lambda _: Viewer().watch(caller.http, turn), range(12)))
+    assert {viewer.text for viewer in viewers} == {LONG}
+
+
+def test_a_stranger_cannot_watch_read_or_stop(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(SLOW)
+    conversation, turn = asked(caller)
+    with Caller(stack, make_user()) as stranger:
+        for response in (
+            stranger.http.get(f"turns/{turn}/events"),
+            stranger.http.get(f"turns/{turn}"),
+            stranger.http.get(f"turns/{turn}/context"),
+            stranger.stop(turn),
+            stranger.http.post(f"turns/{turn}/regenerate"),
+            stranger.ask(conversation, "Mine?"),
+            stranger.http.get(f"conversations/{conversation}/messages"),
+        ):
+            assert response.status_code == 404
+            assert response.json()["code"] == "not_found"
+        nobody = httpx.get(f"{stack.url()}/api/v1/turns/{turn}/events")
+        assert nobody.status_code == 401
+    assert caller.wait(turn)["status"] == "complete"
+
+
+def test_stop_closes_the_providers_connection_and_keeps_what_was_seen(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 2000, chunk_delay=0.02), Reply("Next."))
+    conversation, turn = asked(caller)
+    seen = begun(caller, turn, words=5)
+    began = time.monotonic()
+    assert caller.stop(turn).status_code == 200
+    assert stack.provider.requests[0].wait_until_ended(5) == "client"
+    assert time.monotonic() - began < 1
+    seen.watch(caller.http, turn)
+    assert seen.status == "stopped"
+    assert caller.messages(conversation)[-1]["text"].strip() == seen.text.strip()
+    again = caller.ask(conversation, "Go on", parent=caller.head(conversation))
+    assert caller.wait(again.json()["id"])["status"] == "complete"
+
+
+def test_stop_works_before_the_first_word(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("late", first_delay=60))
+    conversation, turn = asked(caller)
+    stack.provider.wait_for_requests(1)
+    began = time.monotonic()
+    caller.stop(turn)
+    assert stack.provider.requests[0].wait_until_ended(5) == "client"
+    assert time.monotonic() - began < 1
+    assert caller.wait(turn)["status"] == "stopped"
+    assert [message["role"] for message in caller.messages(conversation)] == ["user"]
+
+
+def test_stopping_twice_or_after_the_end_is_harmless(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."))
+    _, turn = asked(caller)
+    caller.wait(turn)
+    assert [caller.stop(turn).json()["status"] for _ in range(2)] == ["complete", "complete"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Failure("authentication"), "bad_key"),
+        (Failure("rate_limit"), "rate_limited"),
+        (Failure("model_not_found"), "unknown_model"),
+        (Failure("server"), "provider_down"),
+        (HangUp(after=3), "dropped"),
+    ],
+)
+def test_a_providers_fault_fails_the_turn_and_it_can_be_tried_again(
+    stack: Stack, caller: Caller, fault: Failure | HangUp, code: str
+) -> None:
+    stack.provider.script(Reply(LONG, fault=fault), Reply("Because."))
+    conversation, turn = asked(caller)
+    failed = caller.wait(turn)
+    assert (failed["status"], failed["error_code"]) == ("failed", code)
+    assert failed["error"].endswith(".")
+    assert caller.messages(conversation)[0]["text"] == "Why?"
+    again = caller.http.post(f"turns/{turn}/regenerate")
+    assert again.status_code == 201
+    assert caller.wait(again.json()["id"])["status"] == "complete"
+    assert [message["text"] for message in caller.messages(conversation)] == ["Why?", "Because."]
+
+
+def test_the_key_shows_nowhere(stack: Stack, caller: Caller) -> None:
+    key = stack.environment["POCKETCHAT_CHAT_API_KEY"]
+    stack.provider.script(Reply("", fault=Failure("authentication", message=f"Incorrect API key: {key}")))
+    _, turn = asked(caller)
+    failed = caller.wait(turn)
+    assert key not in str(failed)
+    assert key not in stack.output("worker")
+    assert key not in stack.output("web0")
+
+
+def test_no_log_holds_what_was_said(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("the secret answer"), Reply("", fault=Failure("bad_request", message="a secret told")))
+    conversation, turn = asked(caller, "a secret question")
+    caller.wait(turn)
+    caller.wait(caller.ask(conversation, "a secret more", parent=caller.head(conversation)).json()["id"])
+    assert "secret" not in stack.output("worker").replace("sk-secret", "")
+    assert "secret" not in stack.output("web0")
+
+
+def test_a_silent_provider_is_given_up_and_the_words_so_far_are_kept(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("one two three four", chunk_chars=4, fault=Silence(after=3)))
+    conversation, turn = asked(caller)
+    assert caller.wait(turn)["error_code"] == "timed_out"
+    assert caller.messages(conversation)[-1]["text"] == "one two thre"
+
+
+def test_a_killed_worker_leaves_the_words_so_far_and_the_conversation_goes_on(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 2000, chunk_delay=0.02), Reply("Next."))
+    conversation, turn = asked(caller)
+    viewer = Viewer().watch(caller.http, turn, at_most=60)
+    stack.kill("worker")
+    stack.start_worker()
+    time.sleep(4.2)  # The lease of the killed worker.
+    swept = turns.sweep(now=timezone.now())
+    assert [str(found.pk) for found in swept.interrupted] in ([turn], [])
+    ended = caller.wait(turn)
+    assert ended["status"] == "interrupted"
+    kept = caller.messages(conversation)[-1]["text"]
+    assert kept
+    assert viewer.text.startswith(kept.strip()[:20])
+    viewer.watch(caller.http, turn)
+    assert (viewer.text, viewer.status) == (kept, "interrupted")
+    follow_up = caller.ask(conversation, "Go on", parent=caller.head(conversation))
+    assert caller.wait(follow_up.json()["id"])["status"] == "complete"
+    assert len(stack.provider.requests) == 2
+
+
+def test_a_worker_that_is_asked_to_stop_ends_its_replies_itself(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 2000, chunk_delay=0.02))
+    conversation, turn = asked(caller)
+    seen = begun(caller, turn, words=30)
+    began = time.monotonic()
+    stack.stop("worker")
+    assert time.monotonic() - began < 6
+    assert caller.turn(turn)["status"] == "interrupted"
+    assert caller.messages(conversation)[-1]["text"].startswith(seen.text.strip())
+    stack.start_worker()
+
+
+def test_when_redis_is_emptied_in_mid_reply_nothing_is_lost(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(SLOW)
+    conversation, turn = asked(caller)
+    viewer = begun(caller, turn, words=20)
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.flushdb()
+    late = Viewer().watch(caller.http, turn)
+    viewer.watch(caller.http, turn)
+    assert late.text == viewer.text == LONG
+    assert caller.messages(conversation)[-1]["text"] == LONG
+
+
+def test_a_reply_outlives_the_web_process_that_asked_for_it(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(SLOW)
+    _, turn = asked(caller)
+    viewer = begun(caller, turn, words=10)
+    stack.kill("web0")
+    stack.restart_web()
+    assert (viewer.watch(caller.http, turn).text, viewer.status) == (LONG, "complete")
+
+
+def test_a_conversation_deleted_in_mid_reply_ends_the_run_and_nothing_comes_back(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 2000, chunk_delay=0.02))
+    conversation, turn = asked(caller)
+    begun(caller, turn, words=10)
+    Conversation.objects.filter(pk=conversation).delete()
+    assert stack.provider.requests[0].wait_until_ended(5) == "client"
+    time.sleep(1.5)
+    assert not Message.objects.exists()
+    assert not Turn.objects.exists()
+    assert caller.ask(conversation, "Still there?").status_code == 404
+
+
+def test_a_task_that_was_lost_is_queued_again(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."))
+    conversation = caller.make_conversation()
+    owner = Conversation.objects.get(pk=conversation).owner
+    lost = turns.start(owner, text="Why?", request_key="lost", model="openai:scripted").turn
+    Turn.objects.filter(pk=lost.pk).update(created_at=timezone.now() - timedelta(minutes=1))
+    caller.http.get("conversations")
+    from_queue = turns.sweep(now=timezone.now()).waiting
+    assert from_queue == [lost.pk]
+    turns.request_stop(lost)
+
+
+def test_a_reply_that_fails_before_its_first_word_leaves_no_empty_answer(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("", usage=Usage(input_tokens=3, output_tokens=0)))
+    conversation, turn = asked(caller)
+    assert caller.wait(turn)["error_code"] == "empty_reply"
+    assert [message["role"] for message in caller.messages(conversation)] == ["user"]
+
+
+def test_the_events_of_a_finished_reply_do_not_stay_for_ever(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because."))
+    _, turn = asked(caller)
+    Viewer().watch(caller.http, turn)
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        life = redis.ttl(stream_key(Turn.objects.get(pk=turn).pk))
+    assert 0 < life <= settings.POCKETCHAT_STREAM_LIFE

@@ -1,0 +1,270 @@
+"""The pages without a script: what they show, what they cost, what they refuse."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from conversations.models import Conversation, Message, Turn
+from tests.factories import answer, ask, exchange, make_conversation
+
+pytestmark = pytest.mark.django_db
+
+CONVERSATION_PAGE_QUERIES = 6
+"""Session, person, conversation, messages, turns, list of conversations."""
+HX = {"HX-Request": "true"}
+
+
+def address(conversation: Conversation, path: str = "") -> str:
+    return f"/c/{conversation.pk}/{path}"
+
+
+def send(page: Client, conversation: Conversation, text: str = "Why?", **extra: object) -> object:
+    conversation.refresh_from_db()
+    fields = {"text": text, "request_key": str(uuid4()), "parent": conversation.head_id or ""} | extra
+    return page.post(address(conversation, "turns/"), fields)
+
+
+def test_a_visitor_is_sent_to_log_in_and_back(client: Client, conversation: Conversation) -> None:
+    for path in ("/", address(conversation), address(conversation, "turns/"), address(conversation, "rename/")):
+        response = client.get(path)
+        assert response.status_code == 302
+        assert response["Location"] == f"/accounts/login/?next={path}"
+
+
+def test_a_part_of_a_page_is_refused_to_a_visitor(client: Client, conversation: Conversation) -> None:
+    assert client.post(address(conversation, "turns/"), {"text": "Why?"}, headers=HX).status_code == 401
+
+
+def test_whoever_logs_in_on_the_way_to_sending_finds_the_conversation_open(
+    page: Client, conversation: Conversation
+) -> None:
+    assert page.get(address(conversation, "turns/"))["Location"] == address(conversation)
+
+
+def test_a_first_question_opens_its_conversation(page: Client, owner: User) -> None:
+    response = page.post("/", {"text": "Why is the sky blue?", "request_key": "k"})
+    made = Conversation.objects.get(owner=owner)
+    assert response["Location"] == address(made)
+    assert "Why is the sky blue?" in page.get(address(made)).content.decode()
+
+
+def test_a_first_question_sent_twice_opens_one_conversation(page: Client) -> None:
+    first, second = (page.post("/", {"text": "Why?", "request_key": "k"}) for _ in range(2))
+    assert first["Location"] == second["Location"]
+    assert Conversation.objects.count() == 1
+
+
+def test_a_question_sent_without_a_script_reloads_the_page(page: Client, conversation: Conversation) -> None:
+    response = send(page, conversation)
+    assert response["Location"] == address(conversation)  # type: ignore[index]
+    shown = page.get(address(conversation)).content.decode()
+    assert "Why?" in shown
+    assert 'http-equiv="refresh"' in shown
+
+
+def test_a_question_sent_by_the_script_brings_its_turn(page: Client, conversation: Conversation) -> None:
+    response = page.post(address(conversation, "turns/"), {"text": "Why?", "request_key": "k"}, headers=HX)
+    turn = Turn.objects.get()
+    shown = response.content.decode()
+    assert f"turn-{turn.pk}" in shown
+    assert f"/api/v1/turns/{turn.pk}/events" in shown
+    assert "<html" not in shown
+    assert f'value="{turn.prompt_id}"' in shown
+
+
+def test_text_too_long_is_refused_with_size_and_limit_and_stays_in_the_form(
+    page: Client, conversation: Conversation
+) -> None:
+    text = "x" * (settings.POCKETCHAT_PROMPT_CHARACTERS + 1)
+    response = send(page, conversation, text)
+    assert response.status_code == 422  # type: ignore[attr-defined]
+    shown = response.content.decode()  # type: ignore[attr-defined]
+    assert "100,001 characters" in shown
+    assert text in shown
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_an_empty_question_is_refused(page: Client, conversation: Conversation, text: str) -> None:
+    assert send(page, conversation, text).status_code == 422  # type: ignore[attr-defined]
+    assert page.post("/", {"text": text}).status_code == 422
+    assert not Turn.objects.exists()
+
+
+def test_a_stale_tab_is_told_and_may_load_the_newer_messages(page: Client, conversation: Conversation) -> None:
+    exchange(conversation)
+    stale = {"text": "And?", "request_key": "k", "parent": ""}
+    response = page.post(address(conversation, "turns/"), stale, headers=HX)
+    assert response.status_code == 409
+    assert "newer messages" in response.content.decode()
+    assert page.post(address(conversation, "turns/"), stale).status_code == 409
+    assert Turn.objects.count() == 1
+
+
+def test_a_busy_conversation_says_so(page: Client, conversation: Conversation) -> None:
+    ask(conversation)
+    assert send(page, conversation).status_code == 409  # type: ignore[attr-defined]
+
+
+def test_a_strangers_conversation_does_not_exist(page: Client, stranger: User) -> None:
+    theirs = make_conversation(stranger)
+    turn = exchange(theirs)
+    assert page.get(address(theirs)).status_code == 404
+    assert page.get(address(theirs, "rename/")).status_code == 404
+    assert page.post(address(theirs, "turns/"), {"text": "Mine?"}).status_code == 404
+    assert page.get(f"/turns/{turn.pk}/").status_code == 404
+    assert page.post(f"/turns/{turn.pk}/stop/").status_code == 404
+    assert page.post(f"/turns/{turn.pk}/retry/").status_code == 404
+
+
+def test_a_conversation_in_the_bin_is_gone_from_page_and_list(page: Client, conversation: Conversation) -> None:
+    exchange(conversation, "A question to forget")
+    Conversation.objects.update(title="Forget me", title_source="user", trashed_at=timezone.now())
+    assert page.get(address(conversation)).status_code == 404
+    assert "Forget me" not in page.get("/").content.decode()
+    assert send(page, conversation).status_code == 404  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("status", "error_code", "words"),
+    [
+        (Turn.Status.FAILED, "rate_limited", "too many requests"),
+        (Turn.Status.FAILED, "something_new", "Something went wrong"),
+        (Turn.Status.INTERRUPTED, "", "interrupted"),
+        (Turn.Status.STOPPED, "", "You stopped"),
+    ],
+)
+def test_a_reply_that_did_not_end_well_says_why_and_offers_to_try_again(
+    page: Client, conversation: Conversation, status: Turn.Status, error_code: str, words: str
+) -> None:
+    turn = answer(ask(conversation), "", status=status, error_code=error_code)
+    shown = page.get(address(conversation)).content.decode()
+    assert words in shown
+    assert f"/turns/{turn.pk}/retry/" in shown
+
+
+def test_only_the_newest_turn_offers_to_try_again(page: Client, conversation: Conversation) -> None:
+    failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
+    exchange(conversation, "And?", "So.")
+    assert f"/turns/{failed.pk}/retry/" not in page.get(address(conversation)).content.decode()
+
+
+def test_trying_again_twice_asks_once(page: Client, conversation: Conversation) -> None:
+    failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
+    first = page.post(f"/turns/{failed.pk}/retry/")
+    second = page.post(f"/turns/{failed.pk}/retry/", headers=HX)
+    assert first["Location"] == address(conversation)
+    assert second.status_code == 200
+    assert Turn.objects.count() == 2
+
+
+def test_stopping_without_a_script_goes_back_to_the_conversation(page: Client, conversation: Conversation) -> None:
+    turn = ask(conversation)
+    assert page.post(f"/turns/{turn.pk}/stop/")["Location"] == address(conversation)
+    assert page.post(f"/turns/{turn.pk}/stop/", headers=HX).status_code == 204
+    turn.refresh_from_db()
+    assert turn.status == Turn.Status.STOPPED
+
+
+def test_nothing_the_model_or_the_user_wrote_becomes_markup(page: Client, conversation: Conversation) -> None:
+    evil = "<img src=x onerror=alert(1)><script>alert(1)</script>[x](javascript:alert(1))"
+    exchange(conversation, evil, evil)
+    Conversation.objects.update(title=evil, title_source="user")
+    shown = page.get(address(conversation)).content.decode()
+    assert "<img src=x" not in shown
+    assert "<script>alert" not in shown
+    assert 'href="javascript' not in shown
+
+
+def test_the_policy_forbids_everything_inline_and_from_elsewhere(page: Client) -> None:
+    response = page.get("/")
+    policy = response["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_a_conversation_is_renamed_and_the_name_stays(page: Client, conversation: Conversation) -> None:
+    assert page.post(address(conversation, "rename/"), {"title": "Bees"})["Location"] == address(conversation)
+    exchange(conversation, "Something else")
+    conversation.refresh_from_db()
+    assert (conversation.title, conversation.title_source) == ("Bees", "user")
+    part = page.post(address(conversation, "rename/"), {"title": "Wasps"}, headers=HX)
+    assert "Wasps" in part.content.decode()
+
+
+def test_a_name_too_long_is_refused_with_the_limit(page: Client, conversation: Conversation) -> None:
+    response = page.post(address(conversation, "rename/"), {"title": "x" * 201}, headers=HX)
+    assert "200" in response.content.decode()
+    conversation.refresh_from_db()
+    assert conversation.title == ""
+
+
+def test_the_list_is_under_the_headings_of_the_calendar(page: Client, owner: User) -> None:
+    now = timezone.now()
+    for title, days, pinned in (("Kept", 40, True), ("Now", 0, False), ("Then", 4, False), ("Once", 40, False)):
+        make_conversation(
+            owner, title=title, title_source="user", pinned=pinned, last_activity_at=now - timedelta(days=days)
+        )
+    shown = page.get("/").content.decode()
+    order = [
+        shown.index(word) for word in ("Pinned", "Kept", "Today", "Now", "Previous 7 days", "Then", "Older", "Once")
+    ]
+    assert order == sorted(order)
+
+
+def test_the_list_goes_on_page_by_page_without_a_gap_or_a_repeat(page: Client, owner: User) -> None:
+    now = timezone.now()
+    for number in range(120):
+        make_conversation(
+            owner,
+            title=f"Number {number:03}.",
+            title_source="user",
+            pinned=number % 40 == 0,
+            last_activity_at=now - timedelta(hours=number // 2),
+        )
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        response = page.get("/sidebar/", {"after": cursor}, headers=HX)
+        sidebar = response.context["sidebar"]
+        seen += [entry.title for _, entries in sidebar.groups for entry in entries]
+        cursor = sidebar.next_cursor
+    assert len(seen) == len(set(seen)) == 120
+
+
+@pytest.mark.parametrize("cursor", ["x", "a:b:c", "%00"])
+def test_a_cursor_we_did_not_make_begins_at_the_top(page: Client, conversation: Conversation, cursor: str) -> None:
+    assert page.get("/sidebar/", {"after": cursor}).status_code == 200
+
+
+def test_older_turns_are_a_page_of_their_own(page: Client, conversation: Conversation) -> None:
+    for number in range(40):
+        exchange(conversation, f"Question {number}.", f"Answer {number}.")
+    newest = page.get(address(conversation))
+    assert "Question 39." in newest.content.decode()
+    assert "Question 5." not in newest.content.decode()
+    before = newest.context["older_before"]
+    older = page.get(address(conversation), {"before": before}, headers=HX)
+    assert "Question 5." in older.content.decode()
+    assert older.context["turns"][-1].prompt.pk < before
+    assert page.get(address(conversation), {"before": "nonsense"}).status_code == 200
+
+
+def test_a_conversation_page_costs_the_same_whatever_there_is(
+    page: Client, owner: User, conversation: Conversation, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    exchange(conversation)
+    with django_assert_num_queries(CONVERSATION_PAGE_QUERIES):
+        page.get(address(conversation))
+    for _ in range(30):
+        exchange(conversation)
+        exchange(make_conversation(owner))
+    with django_assert_num_queries(CONVERSATION_PAGE_QUERIES):
+        page.get(address(conversation))
