@@ -1,12 +1,8 @@
 // Problems the server could not put into words itself: no connection, no session, a page where a part was expected.
-const SVG = "http://www.w3.org/2000/svg";
-
 function icon(name) {
-  const shown = document.querySelector("svg.icon use").getAttribute("href").split("#")[0];
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  svg.appendChild(document.createElementNS(SVG, "use")).setAttribute("href", `${shown}#${name}`);
+  const svg = document.querySelector("svg.icon").cloneNode(true);
+  const use = svg.querySelector("use");
+  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
   return svg;
 }
 

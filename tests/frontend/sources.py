@@ -1,0 +1,12 @@
+"""The files the front end is made of."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+MODULES = sorted((ROOT / "static/js").glob("*.js"))
+STYLES = sorted((ROOT / "static/css").glob("*.css"))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
