@@ -25,4 +25,4 @@ app.steps["worker"].add(Clock)
 
 @setup_logging.connect
 def keep_logging(**_: object) -> None:
-    """Without anybody who answers this signal, Celery would put handlers of its own over ours and log what is printed."""
+    """Without anybody who answers this signal, Celery would add handlers of its own and log what is printed."""

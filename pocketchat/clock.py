@@ -22,7 +22,7 @@ class Clock(bootsteps.StartStopStep):
         self.service = beat.Service(worker.app, scheduler_cls=worker.app.conf.beat_scheduler)
         threading.Thread(target=self._tick, name="clock", daemon=True).start()
 
-    def stop(self, worker: Any) -> None:
+    def stop(self, worker: Any) -> None:  # noqa: ARG002  # Celery calls it so
         self.service.stop()
 
     def _tick(self) -> None:

@@ -11,12 +11,12 @@ def kept_secret_key(path: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     if not path.exists():
-        draft.write_text(get_random_secret_key())
-        draft.chmod(0o600)
         try:
+            draft.touch(mode=0o600)
+            draft.write_text(get_random_secret_key())
             os.link(draft, path)
         except FileExistsError:
             pass  # Another process was first; its key is the key.
         finally:
-            draft.unlink()
+            draft.unlink(missing_ok=True)
     return path.read_text()

@@ -8,16 +8,16 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from pocketchat.embedded.places import Places
+from pocketchat.environment import Environment
 from pocketchat.logs import logging_config
 from pocketchat.secret_key import kept_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
+env = Environment()
 env.read_env(os.environ.get("POCKETCHAT_ENV_FILE", BASE_DIR / ".env"))
 
 PLACES = Places(var=Path(env.str("POCKETCHAT_VAR", default=str(BASE_DIR / "var"))).resolve())
@@ -55,7 +55,7 @@ if POCKETCHAT_EMBEDDED_DATABASE:
     }
 else:
     _database = env.db("DATABASE_URL")
-    if _database["ENGINE"] != "django.db.backends.postgresql":
+    if _database.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://user:password@host/name")
 
 _pool_size = env.int("POCKETCHAT_DATABASE_POOL", default=20)
@@ -78,7 +78,13 @@ if not SECRET_KEY:
         raise ImproperlyConfigured(
             "SECRET_KEY must be set when DATABASE_URL is: a long random text, the same on all hosts"
         )
-    SECRET_KEY = kept_secret_key(PLACES.secret_key)
+    try:
+        SECRET_KEY = kept_secret_key(PLACES.secret_key)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The folder {PLACES.var} cannot be written to ({error.strerror}): "
+            "make room or give the right, or choose another folder with POCKETCHAT_VAR."
+        ) from error
 
 # --- Models -----------------------------------------------------------------------------------------------------------
 

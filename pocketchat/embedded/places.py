@@ -26,6 +26,10 @@ class Places:
         return Path(tempfile.gettempdir()) / f"pocketchat-{name}"
 
     @property
+    def lock(self) -> Path:
+        return self.run / "up.lock"
+
+    @property
     def postgres_data(self) -> Path:
         return self.var / "postgres"
 

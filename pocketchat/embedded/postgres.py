@@ -13,7 +13,7 @@ from pocketchat.embedded.account import Account, account_for, make_private
 from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.leftovers import end_leftovers
 from pocketchat.embedded.places import Places
-from pocketchat.embedded.process import Command, last_line, run
+from pocketchat.embedded.process import Command, complaint, run
 from pocketchat.embedded.wheels import postgres_programs
 
 SUPERUSER = "postgres"
@@ -87,7 +87,7 @@ def _make_cluster(data: Path, account: Account | None) -> None:
     try:
         run(Command(tuple(argv), folder=draft, account=account))
     except subprocess.CalledProcessError as error:
-        raise CannotStart(f"PostgreSQL's data cannot be made in {data}: {last_line(error.stderr)}") from error
+        raise CannotStart(f"PostgreSQL's data cannot be made in {data}: {complaint(error.stderr)}") from error
     draft.rename(data)
 
 

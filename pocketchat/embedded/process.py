@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,17 +68,27 @@ def run(command: Command) -> None:
     )
 
 
-def last_line(text: str) -> str:
-    """The last thing a program said, which is where it complains."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
+def complaint(text: str) -> str:
+    """What a program that gave up said about it, as one sentence: its first complaint, else its last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    full = [line for line in lines if "No space left on device" in line]
+    loud = [line for line in lines if any(word in line.lower() for word in ("error:", "fatal:", "panic:"))]
+    said = next(iter(full + loud + lines[-1:]), "it did not say why")
+    return said if said.endswith(".") else f"{said}."
 
 
 def end(process: subprocess.Popen[bytes], *, politely: signal.Signals, grace: float) -> None:
     """Ask `process` to end; after `grace` seconds its whole group is killed."""
-    tell(process, politely)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=grace)
-    kill_group(process)
+    end_all([(process, politely)], grace=grace)
+
+
+def end_all(processes: Sequence[tuple[subprocess.Popen[bytes], signal.Signals]], *, grace: float) -> None:
+    """Ask all of them at once; `grace` is what they have together."""
+    for process, politely in processes:
+        tell(process, politely)
+    wait_until(lambda: all(process.poll() is not None for process, _ in processes), seconds=grace)
+    for process, _ in processes:
+        kill_group(process)
 
 
 def tell(process: subprocess.Popen[bytes], number: signal.Signals) -> None:

