@@ -13,3 +13,15 @@ class Environment(environ.Env):  # type: ignore[misc]  # the package has no type
             return super().get_value(var, *args, **kwargs)
         except ValueError as error:
             raise ImproperlyConfigured(f"{var} is {os.environ.get(var)!r}, which cannot be read.") from error
+
+
+def postgres_database(env: Environment, var: str) -> dict[str, object]:
+    """Django's description of the database that a URL in `var` names; another kind of database is refused."""
+    refusal = f"{var} must name a PostgreSQL database: postgres://user:password@host/name"
+    if not env.str(var).startswith(("postgres://", "postgresql://")):
+        raise ImproperlyConfigured(refusal)
+    try:
+        database: dict[str, object] = env.db(var)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{refusal} ({error})") from error
+    return database

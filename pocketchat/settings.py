@@ -6,12 +6,12 @@ one embedded service; while they are unset the service that `manage.py up` start
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from pocketchat.embedded.places import Places
-from pocketchat.environment import Environment
+from pocketchat.environment import Environment, postgres_database
 from pocketchat.logs import logging_config
 from pocketchat.secret_key import kept_secret_key
 
@@ -54,9 +54,7 @@ if POCKETCHAT_EMBEDDED_DATABASE:
         "HOST": str(PLACES.postgres_socket_folder),
     }
 else:
-    _database = env.db("DATABASE_URL")
-    if _database.get("ENGINE") != "django.db.backends.postgresql":
-        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://user:password@host/name")
+    _database = postgres_database(env, "DATABASE_URL")
 
 _pool_size = env.int("POCKETCHAT_DATABASE_POOL", default=20)
 _options: dict[str, object] = {"application_name": "pocketchat"}
@@ -68,7 +66,7 @@ _database["CONN_HEALTH_CHECKS"] = True
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = f"unix://{PLACES.valkey_socket}?db=0" if POCKETCHAT_EMBEDDED_REDIS else env.str("REDIS_URL")
+REDIS_URL = f"unix://{quote(str(PLACES.valkey_socket))}?db=0" if POCKETCHAT_EMBEDDED_REDIS else env.str("REDIS_URL")
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 

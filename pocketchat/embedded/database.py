@@ -12,6 +12,7 @@ from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.places import Places
 
 OLDEST_VERSION = 15
+EXTENSION = "vector"
 CONNECT_SECONDS = 5
 ONE_AT_A_TIME = 7_067_246_170
 """The advisory lock that whoever migrates holds; any number that nothing else uses."""
@@ -44,10 +45,10 @@ def expect_fit(connection: psycopg.Connection) -> None:
         raise CannotStart(
             f"The database of DATABASE_URL is PostgreSQL {version}; PocketChat needs {OLDEST_VERSION} or newer."
         )
-    available = connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone()
-    if available is None:
+    query = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
+    if connection.execute(query, [EXTENSION]).fetchone() is None:
         raise CannotStart(
-            "The database server of DATABASE_URL lacks the extension vector: "
+            f"The database server of DATABASE_URL lacks the extension {EXTENSION}: "
             f"install pgvector there (on Debian the package postgresql-{version}-pgvector)."
         )
 

@@ -41,7 +41,7 @@ def prepare(places: Places) -> None:
 
 def server_command(places: Places, extra: Mapping[str, str] | None = None) -> Command:
     """Run the server in the foreground, as the owner of its data."""
-    settings = {**SETTINGS, "unix_socket_directories": str(places.postgres_socket_folder), **(extra or {})}
+    settings = {**SETTINGS, "unix_socket_directories": f'"{places.postgres_socket_folder}"', **(extra or {})}
     version = int((places.postgres_data / "PG_VERSION").read_text())
     return Command(
         argv=(
@@ -74,6 +74,8 @@ def _make_cluster(data: Path, account: Account | None) -> None:
 
     The collation is PostgreSQL's own: the same order on every machine and after every system upgrade.
     """
+    if data.exists() and any(data.iterdir()):
+        raise CannotStart(f"{data} is in the way: it is no PostgreSQL data, and what it is we do not know. Move it.")
     draft = data.with_name(f"{data.name}.new")
     shutil.rmtree(draft, ignore_errors=True)
     make_private(draft, account)
