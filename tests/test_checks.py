@@ -1,0 +1,51 @@
+"""Settings that cannot be meant are refused, and each refusal names the setting."""
+
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+
+from pocketchat.checks import TAG
+
+
+def found() -> list[str | None]:
+    return [message.id for message in run_checks(tags=[TAG])]
+
+
+def test_the_settings_as_they_come_are_sound() -> None:
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"POCKETCHAT_URL": "http://chat.example.org"}, "pocketchat.E001"),
+        ({"POCKETCHAT_STREAM_LIFE": 0}, "pocketchat.E002"),
+        ({"POCKETCHAT_HISTORY_TOKENS": -1}, "pocketchat.E002"),
+        ({"POCKETCHAT_LEASE": 1.9, "POCKETCHAT_HEARTBEAT": 0.5}, "pocketchat.E003"),
+        ({"POCKETCHAT_CONTEXT_WINDOW": 2000, "POCKETCHAT_REPLY_TOKENS": 2000}, "pocketchat.E004"),
+        ({"POCKETCHAT_CHAT_MODEL": "gpt-5"}, "pocketchat.E005"),
+        ({"POCKETCHAT_CHAT_API_KEY": "key"}, "pocketchat.E006"),
+        ({"POCKETCHAT_CHAT_MODEL": "openai:x", "POCKETCHAT_CHAT_BASE_URL": "localhost:11434"}, "pocketchat.E007"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(values: dict[str, Any], expected: str, settings: Any) -> None:
+    for name, value in values.items():
+        setattr(settings, name, value)
+    assert found() == [expected]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"POCKETCHAT_URL": "https://chat.example.org"},
+        {"POCKETCHAT_URL": "http://[::1]:8000"},
+        {"POCKETCHAT_LEASE": 2.0, "POCKETCHAT_HEARTBEAT": 0.5},
+        {"POCKETCHAT_CONTEXT_WINDOW": 4096, "POCKETCHAT_REPLY_TOKENS": 500},
+        {"POCKETCHAT_CHAT_MODEL": "openai:qwen3:8b", "POCKETCHAT_CHAT_BASE_URL": "http://localhost:11434/v1"},
+    ],
+)
+def test_what_is_meant_is_let_through(values: dict[str, Any], settings: Any) -> None:
+    for name, value in values.items():
+        setattr(settings, name, value)
+    assert found() == []
