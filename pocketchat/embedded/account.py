@@ -4,6 +4,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from pathlib import Path
 from pocketchat.embedded.errors import CannotStart
 
 NAME = "pgserver"
-PASS_THROUGH = 0o001
+PASS_THROUGH = stat.S_IXOTH
+READ = stat.S_IROTH
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ def make_private(folder: Path, account: Account | None) -> None:
         os.chown(folder, account.uid, account.gid)
         let_pass(folder)
     folder.chmod(0o700)
+
+
+def make_readable(folder: Path) -> None:
+    """Let every account reach `folder` and read what is in it, where a strict umask has hidden it."""
+    let_pass(folder)
+    for path in (folder, *folder.rglob("*")):
+        mode = path.stat().st_mode
+        wanted = READ | PASS_THROUGH if path.is_dir() or mode & stat.S_IXUSR else READ
+        if mode & wanted != wanted:
+            path.chmod(mode | wanted)
 
 
 def let_pass(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 
-from pocketchat.embedded.account import Account, account_for, make_private
+from pocketchat.embedded.account import Account, account_for, make_private, make_readable
 from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.leftovers import end_leftovers
 from pocketchat.embedded.places import Places
@@ -32,6 +32,8 @@ FAST_NOT_SAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes"
 def prepare(places: Places) -> None:
     """Make the folders, and the database cluster when there is none."""
     account = account_for(places.postgres_data)
+    if account is not None:
+        make_readable(postgres_programs().parent)
     make_private(places.postgres_socket_folder, account)
     if not (places.postgres_data / "PG_VERSION").exists():
         _make_cluster(places.postgres_data, account)
