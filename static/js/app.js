@@ -9,5 +9,6 @@ import "./older.js";
 import "./rename.js";
 import "./responses.js";
 import "./sidebar.js";
+import "./stop.js";
 import "./suggestions.js";
 import "./theme.js";

@@ -10,6 +10,7 @@ export class ComposerDraft {
     this.key.value ||= newRequestKey();
     this.restore();
     addEventListener("pagehide", () => this.keep());
+    addEventListener("pageshow", (event) => event.persisted && this.cameBack());
   }
 
   restore() {
@@ -35,6 +36,11 @@ export class ComposerDraft {
     this.wasSent = false;
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.keep(), 300);
+  }
+
+  // Back on a page as it was left: the page that came after it may have seen the text arrive.
+  cameBack() {
+    if (this.wasSent && !draftOf(this.conversation)) this.accepted();
   }
 
   sent() {

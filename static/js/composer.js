@@ -23,6 +23,8 @@ class ChatComposer extends HTMLElement {
     document.addEventListener("reply:ended", () => this.show());
     addEventListener("pageshow", (event) => event.persisted && this.setBusy(false));
     this.show();
+    // Where there is a keyboard one expects to type at once.
+    if (matchMedia("(pointer: fine)").matches) this.text.focus({ preventScroll: true });
   }
 
   get liveReply() {

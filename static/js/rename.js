@@ -17,8 +17,10 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  if (detail.requestConfig?.verb === "post" && detail.elt.matches("div#conversation-title")) focusEdit();
-  else document.querySelector(".rename-input")?.select();
+  if (detail.requestConfig?.verb === "post" && detail.elt.matches("div#conversation-title")) {
+    document.title = `${detail.elt.innerText.trim()} · PocketChat`;
+    focusEdit();
+  } else document.querySelector(".rename-input")?.select();
 });
 
 document.addEventListener("keydown", (event) => {
