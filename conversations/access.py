@@ -1,9 +1,12 @@
 """The only door to a row a user may see: what is not theirs, or no longer there, does not exist."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import connection, transaction
 from django.http import Http404
 
 from conversations.models import Conversation, Turn
@@ -38,3 +41,18 @@ def turn_of(user: "User | AnonymousUser", turn_id: UUID) -> Turn:
     if turn is None:
         raise Http404("This reply does not exist, or no longer.")
     return turn
+
+
+@contextmanager
+def as_of_one_moment() -> Iterator[None]:
+    """Everything read inside is of one moment.
+
+    A reply may end between two queries; without this a page could show its turn as finished and its words as missing.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield

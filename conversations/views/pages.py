@@ -43,13 +43,14 @@ def conversation_context(
 @require_safe
 @for_people_logged_in
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    found = access.conversation_of(request.user, conversation_id)
     before = _number(request.GET.get("before", ""))
-    if is_partial(request):
-        thread = thread_of(found, before=before)
-        parts = {"conversation": found, "turns": thread.turns, "older_before": thread.older_before}
-        return render(request, "conversations/_turns.html", parts)
-    return render(request, "conversations/conversation.html", conversation_context(request, found, before=before))
+    with access.as_of_one_moment():
+        found = access.conversation_of(request.user, conversation_id)
+        if is_partial(request):
+            thread = thread_of(found, before=before)
+            parts = {"conversation": found, "turns": thread.turns, "older_before": thread.older_before}
+            return render(request, "conversations/_turns.html", parts)
+        return render(request, "conversations/conversation.html", conversation_context(request, found, before=before))
 
 
 @require_safe

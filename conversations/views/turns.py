@@ -89,7 +89,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return redirect("conversations:conversation", found.conversation_id)
     model = found.conversation.model or default_model_name()
     try:
-        asked = turns.retry(found, request_key=f"retry {found.pk}", model=model)
+        asked = _queued(turns.retry(found, request_key=f"retry {found.pk}", model=model))
     except REFUSALS as refusal:
         return _refused(request, found.conversation, ComposerForm.fresh(found.conversation.head_id), refusal)
     return _shown(request, asked)

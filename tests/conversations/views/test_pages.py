@@ -1,22 +1,26 @@
 """The pages without a script: what they show, what they cost, what they refuse."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from conversations.access import as_of_one_moment
 from conversations.models import Conversation, Message, Turn
+from conversations.views.thread import thread_of
 from tests.factories import answer, ask, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
 
 CONVERSATION_PAGE_QUERIES = 6
-"""Session, person, conversation, messages, turns, list of conversations."""
+"""Session, person, conversation, messages, turns, list of conversations; outside tests one more opens the snapshot."""
 HX = {"HX-Request": "true"}
 
 
@@ -255,6 +259,25 @@ def test_older_turns_are_a_page_of_their_own(page: Client, conversation: Convers
     assert "Question 5." in older.content.decode()
     assert older.context["turns"][-1].prompt.pk < before
     assert page.get(address(conversation), {"before": "nonsense"}).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reply_that_ends_while_the_page_is_made_is_shown_as_it_was(conversation: Conversation) -> None:
+    turn = ask(conversation)
+
+    def end_it() -> None:
+        answer(turn, "Because.")
+        connections.close_all()
+
+    with as_of_one_moment():
+        seen = Conversation.objects.get(pk=conversation.pk)
+        with ThreadPoolExecutor(1) as elsewhere:
+            elsewhere.submit(end_it).result()
+        shown = thread_of(seen).turns[-1]
+    assert shown.is_live
+    with as_of_one_moment():
+        shown = thread_of(Conversation.objects.get(pk=conversation.pk)).turns[-1]
+    assert (shown.status, shown.answer_text) == ("complete", "Because.")
 
 
 def test_a_conversation_page_costs_the_same_whatever_there_is(

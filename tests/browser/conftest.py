@@ -1,0 +1,124 @@
+"""A real browser. Without Chromium these tests say how to get it; where it must be there, its absence fails them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from pytest_django import Settings
+
+from accounts.models import User
+from tests.factories import PASSWORD, make_user
+from tests.stack import Stack
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+MISSING = "Chromium is not installed, and the product was not tried in a browser: apt-get install chromium"
+SECONDS = 10
+
+
+def chromium() -> str | None:
+    named = os.environ.get("POCKETCHAT_CHROMIUM", "")
+    return named or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    # Its loop runs in this thread; the database is only ever used between its steps.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    yield running
+    running.close()
+
+
+class Visit:
+    """One person's browser, and what went wrong in it."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context = context
+        self.address = address
+        self.faults: list[str] = []
+        self.elsewhere: list[str] = []
+        context.set_default_timeout(SECONDS * 1000)
+        context.on("page", self._listen)
+        self.page: Page = context.new_page()
+
+    def _listen(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", lambda line: self.faults.append(line.text) if line.type == "error" else None)
+        page.on("request", lambda request: self._check(request.url))
+
+    def _check(self, url: str) -> None:
+        if not url.startswith((self.address, "data:", "blob:", "about:")):
+            self.elsewhere.append(url)
+
+    def go(self, path: str = "/") -> Page:
+        self.page.goto(self.address + path)
+        return self.page
+
+    def log_in(self, user: User, path: str = "/") -> Page:
+        page = self.go(path)
+        page.get_by_label("Email").fill(user.email)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(self.address + path)
+        return page
+
+    def ask(self, text: str) -> None:
+        box = self.page.get_by_label("Message", exact=True)
+        box.fill(text)
+        box.press("Enter")
+
+
+@pytest.fixture
+def person(stack: Stack, settings: Settings) -> User:
+    """Whose password the web process, too, can check."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+    return make_user("reader@example.org")
+
+
+@pytest.fixture
+def visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
+    """A browser on the running product; it must log no error and ask nobody else for anything."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    visit = Visit(context, stack.url())
+    yield visit
+    context.close()
+    assert visit.elsewhere == []
+    assert visit.faults == []
+
+
+@pytest.fixture
+def plain_visit(browser: Browser, stack: Stack) -> Iterator[Visit]:
+    """The same without JavaScript."""
+    context = browser.new_context(java_script_enabled=False)
+    visit = Visit(context, stack.url())
+    yield visit
+    context.close()
+    assert visit.elsewhere == []
+
+
+@pytest.fixture
+def pictures(request: pytest.FixtureRequest) -> Path | None:
+    """Where screenshots are kept, when POCKETCHAT_SCREENSHOTS names a folder."""
+    folder = os.environ.get("POCKETCHAT_SCREENSHOTS")
+    return Path(folder) if folder else None
