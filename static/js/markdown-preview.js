@@ -2,11 +2,17 @@
 import * as smd from "../vendor/smd.min.js";
 import { describe, open } from "./markdown-nodes.js";
 
+// A page with elements nested much deeper than any text needs would stop the browser.
+const DEEPEST = 40;
+
 function rendererInto(root) {
   const path = [root];
   return {
     data: path,
-    add_token: (_, token) => path.push(open(path.at(-1), token)),
+    add_token: (_, token) => {
+      if (path.length > DEEPEST) throw new RangeError("nested too deeply");
+      path.push(open(path.at(-1), token));
+    },
     end_token: () => path.length > 1 && path.pop(),
     add_text: (_, text) => path.at(-1).append(text),
     set_attr: (_, attribute, value) => describe(path.at(-1), attribute, value),
