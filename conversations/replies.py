@@ -25,10 +25,9 @@ from conversations import turns
 from conversations.context.assemble import PromptTooLong, assemble
 from conversations.context.values import Budget
 from conversations.models import ModelCall, Turn
-from conversations.providers.chat import ChatModel
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import chat_model, chat_model_info
-from conversations.providers.values import ChatRequest, Finished, TextDelta, ThinkingDelta
+from conversations.providers.values import ChatModel, ChatRequest, Finished, TextDelta, ThinkingDelta
 from conversations.streams import Publisher, connected
 from conversations.text import clean, estimate_tokens
 

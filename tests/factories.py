@@ -1,6 +1,7 @@
 """Rows for tests, in as few words as the test needs."""
 
 from itertools import count
+from typing import Any
 from uuid import uuid4
 
 from accounts.models import User
@@ -19,16 +20,14 @@ def make_conversation(owner: User, **fields: object) -> Conversation:
     return Conversation.objects.create(owner=owner, request_key=str(uuid4()), **fields)
 
 
-def ask(conversation: Conversation, text: str = "Why?", **fields: object) -> Turn:
+def ask(conversation: Conversation, text: str = "Why?") -> Turn:
     """A queued turn behind whatever the conversation's newest message is."""
     head = Conversation.objects.values_list("head_id", flat=True).get(pk=conversation.pk)
-    asked = turns.ask(
-        conversation.pk, text=text, request_key=str(uuid4()), parent_id=head, model="openai:scripted", **fields
-    )
-    return asked.turn
+    key = str(uuid4())
+    return turns.ask(conversation.pk, text=text, request_key=key, parent_id=head, model="openai:scripted").turn
 
 
-def answer(turn: Turn, text: str = "Because.", *, status: Turn.Status = Turn.Status.COMPLETE, **facts: object) -> Turn:
+def answer(turn: Turn, text: str = "Because.", *, status: Turn.Status = Turn.Status.COMPLETE, **facts: Any) -> Turn:
     """End a queued turn as a worker would; an empty text leaves it without an answer."""
     if turn.status == Turn.Status.QUEUED:
         turns.claim(turn.pk, lease=turns.QUEUE_PATIENCE)

@@ -5,8 +5,9 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from decimal import Decimal
+from typing import Any
 
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
@@ -24,7 +25,8 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, StreamedResponse
+from pydantic_ai.models import Model, StreamedResponse, infer_model
+from pydantic_ai.providers import Provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 
 from conversations.providers.errors import ProviderError
@@ -55,12 +57,43 @@ CODES: tuple[tuple[type[Exception], str], ...] = (
 )
 """The first class that fits gives the code; a lost connection depends on when it was lost, see `_code`."""
 
+OPENAI_DIALECT = {"openai": "openai-chat", "bundled": "openai-chat"}
+
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
 """How llama.cpp's server names a request beyond its window; pydantic-ai takes it for any bad request."""
 
 
-class ChatModel:
-    """A model that can be asked; holds the provider's connections, so make one and keep it."""
+def connect(
+    info: ChatModelInfo, *, base_url: str, key: str, silence: float, temperature: float | None = None
+) -> "StreamedChatModel":
+    """A model with connections of its own, at the provider's address or at `base_url`.
+
+    Raises:
+        ProviderError: `not_configured` when the provider's key is missing, `unknown_model` when the name says nothing.
+    """
+    try:
+        model = _model(info.name, base_url=base_url, key=key)
+    except exceptions.UserError as error:
+        raise ProviderError("not_configured" if "environment variable" in str(error) else "unknown_model") from error
+    return StreamedChatModel(model, info, silence=silence, temperature=temperature)
+
+
+def _model(name: str, *, base_url: str, key: str) -> Model:
+    if not base_url:
+        return infer_model(name)
+
+    def provider_at(kind: str) -> Provider[Any]:
+        provider: type[Any] = infer_provider_class(kind)
+        made: Provider[Any] = provider(base_url=base_url, api_key=key)
+        return made
+
+    kind, _, model = name.partition(":")
+    # Servers that speak OpenAI's dialect speak its older half: chat completions.
+    return infer_model(f"{OPENAI_DIALECT.get(kind, kind)}:{model}", provider_factory=provider_at)
+
+
+class StreamedChatModel:
+    """The `ChatModel` of everything that pydantic-ai knows."""
 
     def __init__(self, model: Model, info: ChatModelInfo, *, silence: float, temperature: float | None = None) -> None:
         """`silence`: seconds the provider may send nothing, before or between deltas."""
@@ -69,14 +102,12 @@ class ChatModel:
         self._silence = silence
         self._temperature = temperature
 
+    def connections(self) -> AbstractAsyncContextManager[object]:
+        """For whoever wants the connections closed at a moment of their choosing."""
+        return self._model
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
-        """Ask, and yield the answer as it comes; the last event is `Finished`.
-
-        Leaving the iteration closes the provider's connection.
-
-        Raises:
-            ProviderError: the provider did not answer, or not to the end.
-        """
+        """See `ChatModel.stream`."""
         settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0)
         if self._temperature is not None:
             settings["temperature"] = self._temperature

@@ -1,32 +1,27 @@
 """Which models this installation offers, by the name that is stored with a turn.
 
-To add a provider: if pydantic-ai knows it, its `provider:name` in POCKETCHAT_CHAT_MODEL is enough; otherwise
-build its `Model` in `_built`.
+To add a provider: if pydantic-ai knows it, its `provider:name` in POCKETCHAT_CHAT_MODEL is enough. Otherwise write a
+`ChatModel` beside `chat.py` and choose it in `chat_model`.
 """
 
 import os
 from functools import cache
 
 from django.conf import settings
-from pydantic_ai.exceptions import UserError
-from pydantic_ai.models import Model, infer_model, infer_model_profile
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
+from django.utils.module_loading import import_string
 
-from conversations.providers.chat import ChatModel
 from conversations.providers.errors import ProviderError
-from conversations.providers.values import ChatModelInfo
+from conversations.providers.values import ChatModel, ChatModelInfo
+from conversations.providers.windows import window_of
 
 BUNDLED = "bundled:smollm2-135m"
-BUNDLED_WINDOW = 8192
-"""Tokens: what the bundled model was trained for, and what its server is started with."""
+BUNDLED_LABEL = "SmolLM2 135M (bundled)"
 BUNDLED_TEMPERATURE = 0.2
 """A model this small wanders at the usual temperatures."""
 
-UNKNOWN_WINDOW = 8192
-"""Tokens assumed for a model nothing is known of; POCKETCHAT_CONTEXT_WINDOW says better."""
+CONNECT = "conversations.providers.chat.connect"
+"""Loaded by the first reply. The providers' SDKs take 110 MB and three seconds of a process; web processes and the
+workers of the background, which never ask a model, do not pay for them."""
 
 KEYLESS = "no-key"
 """Sent where a client insists on a key and the server wants none."""
@@ -40,9 +35,9 @@ def default_model_name() -> str:
 def chat_model_info(name: str) -> ChatModelInfo:
     """What is known of a model without asking anybody."""
     provider, _, model = name.partition(":")
-    if name == BUNDLED:
-        return ChatModelInfo(name=name, label="SmolLM2 135M (bundled)", provider=provider, window=BUNDLED_WINDOW)
-    return ChatModelInfo(name=name, label=model or name, provider=provider, window=_window(name))
+    label = BUNDLED_LABEL if name == BUNDLED else model or name
+    window = settings.POCKETCHAT_CONTEXT_WINDOW if name == settings.POCKETCHAT_CHAT_MODEL else 0
+    return ChatModelInfo(name=name, label=label, provider=provider, window=window or window_of(model))
 
 
 @cache
@@ -50,38 +45,30 @@ def chat_model(name: str) -> ChatModel:
     """The model of that name, with its connections.
 
     Raises:
-        ProviderError: `not_configured` when the key or address is missing, `unknown_model` when the name says nothing.
+        ProviderError: `not_configured` when its key or address is missing, `unknown_model` when the name says nothing.
     """
-    try:
-        model = _built(name)
-    except UserError as error:
-        raise ProviderError("not_configured" if "environment variable" in str(error) else "unknown_model") from error
-    temperature = BUNDLED_TEMPERATURE if name == BUNDLED else None
-    return ChatModel(
-        model, chat_model_info(name), silence=settings.POCKETCHAT_PROVIDER_SILENCE, temperature=temperature
+    model: ChatModel = import_string(CONNECT)(
+        chat_model_info(name),
+        base_url=_base_url(name),
+        key=_key(name),
+        silence=settings.POCKETCHAT_PROVIDER_SILENCE,
+        temperature=BUNDLED_TEMPERATURE if name == BUNDLED else None,
     )
+    return model
 
 
-def _built(name: str) -> Model:
-    provider, _, model = name.partition(":")
-    if name == BUNDLED:
-        return _openai_compatible(model, base_url=settings.POCKETCHAT_BUNDLED_URL, key=KEYLESS)
-    if name != settings.POCKETCHAT_CHAT_MODEL or not settings.POCKETCHAT_CHAT_BASE_URL:
-        return infer_model(name)
-    base_url, key = settings.POCKETCHAT_CHAT_BASE_URL, settings.POCKETCHAT_CHAT_API_KEY
-    if provider == "anthropic":
-        key = key or os.environ.get("ANTHROPIC_API_KEY", KEYLESS)
-        return AnthropicModel(model, provider=AnthropicProvider(base_url=base_url, api_key=key))
-    return _openai_compatible(model, base_url=base_url, key=key or os.environ.get("OPENAI_API_KEY", KEYLESS))
-
-
-def _openai_compatible(model: str, *, base_url: str, key: str) -> Model:
-    if not base_url:
+def _base_url(name: str) -> str:
+    """Empty: the provider's own address."""
+    if name != BUNDLED:
+        return str(settings.POCKETCHAT_CHAT_BASE_URL) if name == settings.POCKETCHAT_CHAT_MODEL else ""
+    if not settings.POCKETCHAT_BUNDLED_URL:
         raise ProviderError("not_configured")
-    return OpenAIChatModel(model, provider=OpenAIProvider(base_url=base_url, api_key=key))
+    return str(settings.POCKETCHAT_BUNDLED_URL)
 
 
-def _window(name: str) -> int:
-    if settings.POCKETCHAT_CONTEXT_WINDOW:
-        return int(settings.POCKETCHAT_CONTEXT_WINDOW)
-    return infer_model_profile(name).get("context_window") or UNKNOWN_WINDOW
+def _key(name: str) -> str:
+    """For a base URL; at their own addresses providers read their variables themselves."""
+    if name == BUNDLED:
+        return KEYLESS
+    provider = name.partition(":")[0]
+    return settings.POCKETCHAT_CHAT_API_KEY or os.environ.get(f"{provider.upper()}_API_KEY", KEYLESS)

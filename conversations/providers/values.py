@@ -1,8 +1,9 @@
 """What is said to a provider and what comes back: frozen values, in nobody's dialect."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Protocol
 
 Role = Literal["system", "user", "assistant"]
 
@@ -63,3 +64,20 @@ class ChatModelInfo:
     provider: str
     window: int
     """Tokens of prompt and reply together."""
+
+
+class ChatModel(Protocol):
+    """A model that can be asked. It holds the provider's connections: make one and keep it."""
+
+    @property
+    def info(self) -> ChatModelInfo: ...
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
+        """Ask, and yield the answer as it comes; the last event is `Finished`.
+
+        Closing the generator closes the provider's connection.
+
+        Raises:
+            ProviderError: the provider did not answer, or not to the end.
+        """
+        ...

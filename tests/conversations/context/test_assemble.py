@@ -1,6 +1,6 @@
 """What the model sees: the rules, on any history."""
 
-from itertools import count
+from itertools import count, pairwise
 
 import pytest
 from hypothesis import given
@@ -120,7 +120,7 @@ def test_any_history_gives_a_valid_request(branch: list[StoredMessage]) -> None:
     texts = [sent.text for sent in assembled(as_turns(branch)).request.messages]
     assert roles[0] == "system"
     assert roles[1] == roles[-1] == "user"
-    assert all(before != after for before, after in zip(roles, roles[1:], strict=False))
+    assert all(before != after for before, after in pairwise(roles))
     assert all(text.strip() for text in texts)
 
 

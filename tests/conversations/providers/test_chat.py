@@ -2,17 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import aclosing
 
 import pytest
-from pydantic_ai.models import Model
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
 
-from conversations.providers.chat import ChatModel
+from conversations.providers.chat import StreamedChatModel, connect
 from conversations.providers.errors import SENTENCES, ProviderError
 from conversations.providers.values import (
     ChatEvent,
@@ -26,6 +21,7 @@ from conversations.providers.values import (
 from tests.provider import Failure, HangUp, Reply, ScriptedProvider, Silence, Usage
 
 ASKED = (ChatMessage("system", "Be brief."), ChatMessage("user", "Why?"))
+MODELS = {"openai": "openai:scripted", "anthropic": "anthropic:claude-opus-4-8"}
 
 
 @pytest.fixture
@@ -40,24 +36,18 @@ def dialect(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@asynccontextmanager
-async def model_of(dialect: str, provider: ScriptedProvider, *, silence: float = 5.0) -> AsyncIterator[ChatModel]:
-    info = ChatModelInfo(name=f"{dialect}:scripted", label="scripted", provider=dialect, window=8192)
-    model: Model
-    if dialect == "openai":
-        model = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=provider.openai_url, api_key="sk-test"))
-    else:
-        connection = AnthropicProvider(base_url=provider.anthropic_url, api_key="sk-test")
-        model = AnthropicModel("claude-opus-4-8", provider=connection)
-    async with model:
-        yield ChatModel(model, info, silence=silence)
+def model_of(dialect: str, provider: ScriptedProvider, *, silence: float = 5.0) -> StreamedChatModel:
+    name, url = MODELS[dialect], getattr(provider, f"{dialect}_url")
+    info = ChatModelInfo(name=name, label="scripted", provider=dialect, window=8192)
+    return connect(info, base_url=url, key="sk-test", silence=silence)
 
 
 def ask(
     dialect: str, provider: ScriptedProvider, *messages: ChatMessage, max_tokens: int = 100, silence: float = 5.0
 ) -> list[ChatEvent]:
     async def collected() -> list[ChatEvent]:
-        async with model_of(dialect, provider, silence=silence) as model:
+        model = model_of(dialect, provider, silence=silence)
+        async with model.connections():
             return [event async for event in model.stream(ChatRequest(messages or ASKED, max_tokens=max_tokens))]
 
     return asyncio.run(collected())
@@ -204,7 +194,8 @@ def test_leaving_the_answer_closes_the_connection_at_once(
     provider.script(reply)
 
     async def leave() -> float:
-        async with model_of(dialect, provider) as model:
+        model = model_of(dialect, provider)
+        async with model.connections():
 
             async def read() -> None:
                 async with aclosing(model.stream(ChatRequest(ASKED, max_tokens=100))) as events:

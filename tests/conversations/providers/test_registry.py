@@ -1,0 +1,69 @@
+"""The names of models, and what they need."""
+
+import subprocess
+import sys
+
+import pytest
+from pytest_django import Settings
+
+from conversations.providers.errors import ProviderError
+from conversations.providers.registry import BUNDLED, chat_model, chat_model_info, default_model_name
+from conversations.providers.windows import UNKNOWN, window_of
+from tests.stack import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _no_models_kept() -> None:
+    chat_model.cache_clear()
+
+
+def test_without_a_setting_the_bundled_model_answers(settings: Settings) -> None:
+    settings.POCKETCHAT_CHAT_MODEL = ""
+    assert default_model_name() == BUNDLED
+    assert chat_model_info(BUNDLED).label == "SmolLM2 135M (bundled)"
+
+
+def test_a_configured_model_answers_instead(settings: Settings) -> None:
+    settings.POCKETCHAT_CHAT_MODEL = "anthropic:claude-opus-4-8"
+    settings.POCKETCHAT_CHAT_API_KEY = "sk"
+    settings.POCKETCHAT_CHAT_BASE_URL = "http://localhost:1"
+    info = chat_model(default_model_name()).info
+    assert (info.provider, info.label, info.window) == ("anthropic", "claude-opus-4-8", 200_000)
+
+
+def test_the_window_is_known_set_or_assumed(settings: Settings) -> None:
+    assert window_of("gpt-4o-mini") == 128_000
+    assert window_of("gpt-4.1-nano") == 1_047_576
+    assert window_of("llama3.2") == UNKNOWN
+    settings.POCKETCHAT_CHAT_MODEL = "openai:llama3.2"
+    settings.POCKETCHAT_CONTEXT_WINDOW = 32_000
+    assert chat_model_info("openai:llama3.2").window == 32_000
+    assert chat_model_info(BUNDLED).window == 8_192
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("openai:gpt-5", "not_configured"),
+        ("anthropic:claude-opus-4-8", "not_configured"),
+        (BUNDLED, "not_configured"),
+        ("nobody:nothing", "unknown_model"),
+        ("nonsense", "unknown_model"),
+    ],
+)
+def test_what_is_missing_is_named(name: str, code: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    settings.POCKETCHAT_BUNDLED_URL = ""
+    with pytest.raises(ProviderError) as error:
+        chat_model(name)
+    assert error.value.code == code
+
+
+def test_a_web_process_does_not_load_what_only_replies_need() -> None:
+    code = (
+        "import django; django.setup(); from django.urls import get_resolver; get_resolver().url_patterns\n"
+        "import sys; print([name for name in ('pydantic_ai', 'openai', 'anthropic') if name in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert loaded.stdout.strip() == "[]"
