@@ -536,9 +536,9 @@ HOSTILE = {
     "emoji": "😀" * 10_000,
     "combining": "e" + "\u0301" * 100_000,
     "whitespace": " " * 200_000,
-    "code of one sign": "```c\n" + "(" * 50_000 + "\n```",
-    "code of spaces": "```cpp\n" + " \n" * 20_000 + "x\n```",
-    "code of open strings": "```javascript\n" + '"a\\' * 15_000 + "\n```",
+    "code of one sign": "```c\n" + "(" * 29_000 + "\n```",
+    "code of spaces": "```cpp\n" + " \n" * 14_000 + "x\n```",
+    "code of open strings": "```javascript\n" + '"a\\' * 9_900 + "\n```",
     "two hundred thousand": "a" * 200_000,
 }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Allowance:
     """What is left for one message. Past it, code goes uncoloured and formulas are shown as written."""
 
-    code_characters: int = 60_000
+    code_characters: int = 30_000
     code_seconds: float = 0.25
     """CPU time of the thread, so that a busy machine changes nothing."""
     latex_characters: int = 30_000
