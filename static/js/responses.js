@@ -28,19 +28,23 @@ function shownAlready(xhr) {
   return id && document.getElementById(id);
 }
 
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { detail } = event;
-  const composer = detail.requestConfig.elt.closest("chat-composer");
-  if (isPart(detail.xhr)) {
-    const shown = composer && shownAlready(detail.xhr);
+// The server's own sentence about what it refused.
+function isRefusal(xhr) {
+  const isHtml = xhr.getResponseHeader("Content-Type")?.startsWith("text/html");
+  return xhr.status >= 400 && xhr.status < 500 && isHtml && !isLogIn(xhr) && !isWholePage(xhr) && xhr.responseText.trim();
+}
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const { xhr } = detail;
+  const problem = document.querySelector(".composer-problem");
+  if (isPart(xhr)) {
+    const shown = detail.requestConfig.elt.matches("#composer") && shownAlready(xhr);
     if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
-  } else if (composer && !isLogIn(detail.xhr) && !isWholePage(detail.xhr) && detail.xhr.responseText.trim()) {
-    // The server's own sentence, where the message was sent from.
-    const target = composer.querySelector(".composer-problem");
-    Object.assign(detail, { shouldSwap: true, target, swapOverride: "innerHTML" });
+  } else if (problem && isRefusal(xhr)) {
+    Object.assign(detail, { shouldSwap: true, target: problem, swapOverride: "innerHTML" });
   } else {
     detail.shouldSwap = false;
-    explain(detail.xhr);
+    explain(xhr);
   }
 });
 
