@@ -40,14 +40,12 @@ def make_private(folder: Path, account: Account | None) -> None:
     folder.chmod(0o700)
 
 
-def make_readable(folder: Path) -> None:
-    """Let every account reach `folder` and read what is in it, where a strict umask has hidden it."""
-    let_pass(folder)
-    for path in (folder, *folder.rglob("*")):
-        mode = path.stat().st_mode
-        wanted = READ | PASS_THROUGH if path.is_dir() or mode & stat.S_IXUSR else READ
-        if mode & wanted != wanted:
-            path.chmod(mode | wanted)
+def make_readable(*folders: Path) -> None:
+    """Let every account reach `folders` and read what is in them, where a strict umask has hidden it."""
+    for folder in folders:
+        let_pass(folder)
+        for path in (folder, *folder.rglob("*")):
+            _allow_reading(path)
 
 
 def let_pass(path: Path) -> None:
@@ -56,6 +54,13 @@ def let_pass(path: Path) -> None:
         mode = folder.stat().st_mode
         if not mode & PASS_THROUGH:
             folder.chmod(mode | PASS_THROUGH)
+
+
+def _allow_reading(path: Path) -> None:
+    mode = path.stat().st_mode
+    wanted = READ | PASS_THROUGH if mode & stat.S_IXUSR else READ
+    if mode & wanted != wanted:
+        path.chmod(mode | wanted)
 
 
 def _system_account() -> Account:

