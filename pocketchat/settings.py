@@ -175,6 +175,8 @@ TEMPLATES = [
 
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 LANGUAGE_CODE = "en"
+# Our pages speak English; what Django and allauth add to them must not speak the browser's language.
+LANGUAGES = [("en", "English")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
 USE_I18N = True
@@ -210,8 +212,9 @@ SERVER_EMAIL = DEFAULT_FROM_EMAIL
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.SessionAuthentication",
+        # The first says how to authenticate to those who did not: 401, not 403.
         "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -255,7 +258,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "pocketchat.static_storage.ModuleStorage"
     },
 }
 

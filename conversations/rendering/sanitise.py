@@ -61,7 +61,8 @@ _cleaner = nh3.Cleaner(
     attributes=_ATTRIBUTES,
     allowed_classes=_CLASSES,
     tag_attribute_values={"button": {"type": {"button"}}, "input": {"type": {"checkbox"}}},
-    set_tag_attribute_values={"a": {"target": "_blank"}},
+    # A box in a list is a task; whether it is done, the box itself says.
+    set_tag_attribute_values={"a": {"target": "_blank"}, "input": {"aria-label": "Task"}},
     link_rel="noopener noreferrer nofollow",
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",  # a model's words must not lead to our own pages

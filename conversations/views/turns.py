@@ -15,6 +15,7 @@ from conversations.replies import check_prompt
 from conversations.tasks import enqueue_answer, stop_turn
 from conversations.views.pages import conversation_context, home_context
 from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.sidebar import entry_of
 from conversations.views.thread import turn_view
 
 Refusal = turns.ConversationBusy | turns.NewerMessages | turns.NotRetryable | turns.EmptyPrompt | PromptTooLong
@@ -66,7 +67,8 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     found = access.turn_of(request.user, turn_id)
     view = turn_view(found)
     newest = found.conversation.head_id if view.is_newest else None
-    context = {"turn": view, "conversation": found.conversation, "oob_parent": newest}
+    entry = entry_of(found.conversation, is_current=True)
+    context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
     return render(request, "conversations/_turn.html", context)
 
 
@@ -130,6 +132,7 @@ def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
         "turn": turn_view(asked_turn),
         "conversation": asked_turn.conversation,
         "oob_parent": asked_turn.conversation.head_id,
+        "entry": entry_of(asked_turn.conversation, is_current=True),
     }
     return render(request, "conversations/_turn.html", context)
 

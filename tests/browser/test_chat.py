@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
 from conversations.models import Conversation, Message, Turn
@@ -18,11 +18,11 @@ SLOW = Reply(WORDS, chunk_chars=7, chunk_delay=0.03)
 ENDLESS = Reply("word " * 4000, chunk_delay=0.03)
 
 
-def newest_answer(page: Page) -> object:
+def newest_answer(page: Page) -> Locator:
     return page.locator("article.turn").last.locator(".answer .prose")
 
 
-def stop_button(page: Page) -> object:
+def stop_button(page: Page) -> Locator:
     return page.get_by_role("button", name="Stop the reply")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from pocketchat.embedded.process import kill_group, wait_until
 from tests.browser.conftest import Visit
@@ -83,12 +83,12 @@ def picture(page: Page, name: str) -> None:
     for width, height in ((1280, 800), (375, 740)):
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": height})
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+            page.emulate_media(color_scheme=scheme)
             page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png")
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def answer_of(page: Page) -> object:
+def answer_of(page: Page) -> Locator:
     return page.locator("article.turn").last.locator(".answer .prose")
 
 

@@ -1,0 +1,29 @@
+"""Tokens by which programs act for a person: shown once, stored as a hash, expiring, taken back at any time."""
+
+from datetime import timedelta
+
+from django.db.models import QuerySet
+from knox.models import AuthToken
+
+from accounts.models import User
+
+LIVES = {"30": timedelta(days=30), "90": timedelta(days=90), "365": timedelta(days=365), "": None}
+"""Days a token may live, as a form sends them; empty means until it is taken back."""
+
+
+def tokens_of(user: User) -> "QuerySet[AuthToken]":
+    """Newest first."""
+    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=user).order_by("-created")
+    return found
+
+
+def issue(user: User, *, life: timedelta | None) -> str:
+    """Make a token; what is returned is seen this once, only its hash is kept."""
+    _, token = AuthToken.objects.create(user=user, expiry=life)
+    return str(token)
+
+
+def revoke(user: User, token_key: str) -> bool:
+    """Take a token back by its visible beginning; False: there is none."""
+    deleted, _ = tokens_of(user).filter(token_key=token_key).delete()
+    return deleted > 0

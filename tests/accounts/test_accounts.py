@@ -1,0 +1,160 @@
+"""Signing up, logging in, the forgotten password: by address, without telling strangers who has an account."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core import mail
+from django.core.management import call_command
+from django.db import connections
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import User
+from tests.factories import PASSWORD, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _embedded(settings: Settings) -> None:
+    settings.POCKETCHAT_EMBEDDED_DATABASE = True
+
+
+def sign_up(client: Client, email: str, password: str = PASSWORD) -> int:
+    return client.post("/accounts/signup/", {"email": email, "password1": password}).status_code
+
+
+def log_in(client: Client, email: str, password: str = PASSWORD) -> bool:
+    client.post("/accounts/login/", {"login": email, "password": password})
+    return "_auth_user_id" in client.session
+
+
+def test_the_first_account_is_the_administrator_and_no_other(client: Client) -> None:
+    assert sign_up(client, "first@example.org") == 302
+    assert sign_up(Client(), "second@example.org") == 302
+    rights = dict(User.objects.values_list("email", "is_superuser"))
+    assert rights == {"first@example.org": True, "second@example.org": False}
+
+
+def test_with_a_database_of_ones_own_nobody_becomes_administrator_by_signing_up(
+    client: Client, settings: Settings
+) -> None:
+    settings.POCKETCHAT_EMBEDDED_DATABASE = False
+    sign_up(client, "first@example.org")
+    assert not User.objects.get().is_superuser
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_sign_up_together_one_is_the_administrator() -> None:
+    def arrive(number: int) -> None:
+        try:
+            sign_up(Client(), f"person{number}@example.org")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(arrive, range(4)))
+    assert User.objects.count() == 4
+    assert User.objects.filter(is_superuser=True).count() == 1
+
+
+def test_an_address_is_the_same_whatever_its_case(client: Client) -> None:
+    sign_up(Client(), "Ada@Example.org")
+    sign_up(Client(), "ada@example.org")
+    assert User.objects.count() == 1
+    assert log_in(client, "ADA@example.ORG")
+
+
+def test_a_weak_password_is_refused_and_says_why(client: Client) -> None:
+    response = client.post("/accounts/signup/", {"email": "a@example.org", "password1": "12345678"})
+    assert "too common" in response.content.decode()
+    assert not User.objects.exists()
+
+
+def test_sign_up_can_be_closed(client: Client, settings: Settings) -> None:
+    settings.POCKETCHAT_OPEN_SIGNUP = False
+    assert sign_up(client, "a@example.org") == 200
+    assert not User.objects.exists()
+
+
+def test_logging_in_and_out(client: Client, owner: User) -> None:
+    assert not log_in(client, owner.email, "wrong")
+    assert log_in(client, owner.email)
+    client.post("/accounts/logout/")
+    assert "_auth_user_id" not in client.session
+
+
+def test_a_forgotten_password_is_set_anew_by_mail_and_works_once(client: Client, owner: User) -> None:
+    client.post("/accounts/password/reset/", {"email": owner.email})
+    found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+/)", str(mail.outbox[0].body))
+    assert found is not None
+    form = client.get(found[1], follow=True)
+    phrase = "another long pass phrase"
+    client.post(form.redirect_chain[-1][0], {"password1": phrase, "password2": phrase})
+    assert authenticate(email=owner.email, password="another long pass phrase") == owner
+    again = Client().get(found[1], follow=True)
+    assert "password1" not in again.content.decode()
+
+
+def test_whoever_asks_for_a_reset_learns_nothing_about_who_has_an_account(client: Client, owner: User) -> None:
+    known = client.post("/accounts/password/reset/", {"email": owner.email}, follow=True)
+    unknown = Client().post("/accounts/password/reset/", {"email": "nobody@example.org"}, follow=True)
+    assert known.redirect_chain == unknown.redirect_chain
+    without_tokens = [re.sub(r'value="[^"]{20,}"', "", page.content.decode()) for page in (known, unknown)]
+    assert without_tokens[0] == without_tokens[1]
+
+
+def test_a_forged_host_is_not_believed(client: Client, owner: User) -> None:
+    response = client.post("/accounts/password/reset/", {"email": owner.email}, headers={"host": "evil.example"})
+    assert response.status_code == 400
+    assert mail.outbox == []
+
+
+def test_the_password_is_changed(client: Client, owner: User) -> None:
+    client.force_login(owner)
+    fields = {"oldpassword": PASSWORD, "password": "x", "password1": "another long pass phrase"}
+    client.post("/accounts/password/change/", fields | {"password2": "another long pass phrase"})
+    assert authenticate(email=owner.email, password="another long pass phrase") == owner
+
+
+def test_an_administrator_is_made_at_the_command_line(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", interactive=False, email="admin@example.org")
+    assert User.objects.get().is_superuser
+
+
+def test_the_admin_lists_changes_and_makes_accounts(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
+    assert client.get("/admin/accounts/user/").status_code == 200
+    form = {"email": "new@example.org", "usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    client.post("/admin/accounts/user/add/", form)
+    made = User.objects.get(email="new@example.org")
+    assert client.get(f"/admin/accounts/user/{made.pk}/change/").status_code == 200
+
+
+@pytest.mark.parametrize("page", ["turn", "modelcall"])
+def test_the_admin_shows_turns_and_calls_without_what_was_said(client: Client, page: str) -> None:
+    client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
+    assert client.get(f"/admin/conversations/{page}/").status_code == 200
+
+
+PAGES = ["login/", "signup/", "password/reset/", "password/reset/done/", "confirm-email/", "inactive/"]
+OWN_PAGES = ["logout/", "email/", "password/change/", "reauthenticate/", "tokens/"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_for_visitors_has_our_look(client: Client, path: str) -> None:
+    response = client.get(f"/accounts/{path}", follow=True)
+    assert response.status_code == 200
+    assert "css/tokens" in response.content.decode()
+
+
+@pytest.mark.parametrize("path", OWN_PAGES)
+def test_every_page_for_owners_has_our_look(client: Client, path: str) -> None:
+    user = make_user()
+    log_in(client, user.email)
+    response = client.get(f"/accounts/{path}", follow=True)
+    assert response.status_code == 200
+    assert "css/tokens" in response.content.decode()

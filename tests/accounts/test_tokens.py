@@ -1,0 +1,68 @@
+"""Tokens for programs."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from knox.models import AuthToken
+
+from accounts import tokens
+from accounts.models import User
+from tests.factories import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+
+def confirm(client: Client, user: User) -> None:
+    """Log in, and say the password once more, as the page asks."""
+    client.force_login(user)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+
+
+def reads_with(token: str) -> int:
+    return Client().get("/api/v1/conversations", headers={"Authorization": f"Token {token}"}).status_code
+
+
+def test_a_token_is_shown_once_and_opens_the_api(client: Client, owner: User) -> None:
+    confirm(client, owner)
+    made = client.post("/accounts/tokens/", {"life": "30"}).content.decode()
+    found = re.search(r'class="secret">([^<]+)<', made)
+    assert found is not None
+    assert found[1] not in client.get("/accounts/tokens/").content.decode()
+    assert reads_with(found[1]) == 200
+    assert found[1] not in str(AuthToken.objects.values())
+
+
+def test_tokens_are_shown_and_made_only_after_the_password(client: Client, owner: User) -> None:
+    client.force_login(owner)
+    assert client.get("/accounts/tokens/")["Location"].startswith("/accounts/reauthenticate/")
+    client.post("/accounts/tokens/", {"life": "30"})
+    assert not AuthToken.objects.exists()
+
+
+def test_a_token_taken_back_opens_nothing(client: Client, owner: User) -> None:
+    token = tokens.issue(owner, life=None)
+    client.force_login(owner)
+    client.post(f"/accounts/tokens/{AuthToken.objects.get().token_key}/revoke/")
+    assert reads_with(token) == 401
+
+
+def test_a_strangers_token_is_not_taken_back(client: Client, owner: User, stranger: User) -> None:
+    token = tokens.issue(owner, life=None)
+    client.force_login(stranger)
+    client.post(f"/accounts/tokens/{AuthToken.objects.get().token_key}/revoke/")
+    assert reads_with(token) == 200
+
+
+def test_a_token_past_its_life_opens_nothing(owner: User) -> None:
+    token = tokens.issue(owner, life=timedelta(days=30))
+    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    assert reads_with(token) == 401
+
+
+def test_a_senseless_life_is_refused(client: Client, owner: User) -> None:
+    confirm(client, owner)
+    assert client.post("/accounts/tokens/", {"life": "forever"}).status_code == 200
+    assert not AuthToken.objects.exists()
