@@ -96,7 +96,7 @@ POCKETCHAT_BUNDLED_URL = env.str("POCKETCHAT_BUNDLED_URL", default="")
 """Set by `manage.py up` for the processes it starts: where the bundled model listens."""
 POCKETCHAT_SYSTEM_PROMPT = env.str(
     "POCKETCHAT_SYSTEM_PROMPT",
-    default="You are a helpful assistant. Answer clearly and briefly, in Markdown where it helps.",
+    default="You are a helpful assistant. Answer clearly and briefly.",
 )
 
 POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)

@@ -32,7 +32,7 @@ FORBIDDEN = {
     "audio",
 }
 HARMLESS = {
-    "accent", "alttext", "checked", "class", "columnalign", "columnlines", "columnspacing", "data-copy", "depth", "dir",
+    "accent", "alttext", "aria-label", "checked", "class", "columnalign", "columnlines", "columnspacing", "data-copy", "depth", "dir",
     "disabled", "display", "displaystyle", "fence", "form", "height", "href", "largeop", "linethickness", "lspace",
     "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rel", "rowlines", "rowspacing", "rspace",
     "scriptlevel", "start", "stretchy", "tabindex", "target", "title", "type", "voffset", "width",
@@ -477,6 +477,7 @@ def test_a_task_list_shows_what_is_done() -> None:
 
     assert [box.get("checked") for box in boxes] == ["", None]
     assert all(box["disabled"] == "" for box in boxes)
+    assert {box["aria-label"] for box in boxes} == {"Task"}
 
 
 def test_a_single_newline_breaks_the_line() -> None:

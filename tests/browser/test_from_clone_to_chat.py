@@ -84,6 +84,7 @@ def picture(page: Page, name: str) -> None:
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(400)  # What moves and fades has arrived.
             page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png")
     page.set_viewport_size({"width": 1280, "height": 800})
 
