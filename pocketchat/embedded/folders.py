@@ -71,4 +71,7 @@ def _expect_ours(places: Places) -> None:
     """The folder of sockets may lie in the temporary folder, where anybody can make one of that name."""
     found = places.run.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise CannotStart(f"{places.run} belongs to somebody else: choose a shorter POCKETCHAT_VAR, or remove it.")
+        raise CannotStart(
+            f"{places.run} belongs to another account: start PocketChat as that account, "
+            "or choose another folder with POCKETCHAT_VAR."
+        )

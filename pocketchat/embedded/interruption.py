@@ -17,7 +17,8 @@ class Interruption:
     def __init__(self) -> None:
         self._is_over = self._is_held = self._is_waiting = False
         for number in SIGNALS:
-            signal.signal(number, self._asked)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # Ignored means nohup.
+                signal.signal(number, self._asked)
 
     def ignore(self) -> None:
         """From now on we are stopping anyway."""

@@ -85,7 +85,7 @@ def test_a_folder_of_sockets_that_somebody_else_made_is_not_used(
     assert places.run.parent == tmp_path
     (tmp_path / "trap").mkdir()
     places.run.symlink_to(tmp_path / "trap")
-    with pytest.raises(CannotStart, match="belongs to somebody else"):
+    with pytest.raises(CannotStart, match="belongs to another account"):
         folders.make_folders(places)
 
 

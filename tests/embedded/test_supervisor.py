@@ -1,5 +1,7 @@
 """Starting, replacing and ending, with small programs in place of the real ones."""
 
+import errno
+import io
 import signal
 import time
 from collections.abc import Iterator
@@ -18,12 +20,23 @@ from pocketchat.embedded.supervisor import Supervisor
 from pocketchat.embedded.terminal import Terminal
 
 
+class ClosedTerminal(io.StringIO):
+    def write(self, _: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
 @pytest.fixture
-def interruption() -> Iterator[Interruption]:
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    yield Interruption()
-    for number, handler in handlers.items():
+def handlers() -> Iterator[None]:
+    """Put pytest's own signal handlers back."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def interruption(handlers: None) -> Interruption:
+    return Interruption()
 
 
 @pytest.fixture
@@ -157,6 +170,24 @@ def test_an_interruption_waits_while_it_is_held(interruption: Interruption) -> N
     with pytest.raises(KeyboardInterrupt):
         hold()
     assert reached
+
+
+def test_a_terminal_that_was_closed_does_not_keep_anything_from_ending(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = shell("lasting", waiting("lasting"), folder=tmp_path)
+    supervisor.launch(service)
+    supervisor.await_ready(service)
+    monkeypatch.setattr("sys.stdout", ClosedTerminal())
+    supervisor.stop()
+    assert (tmp_path / "ended").exists()
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_start_under_nohup_is_not_interrupted_by_the_end_of_the_session() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    Interruption()
+    signal.raise_signal(signal.SIGHUP)
 
 
 def test_pauses_grow_until_there_is_no_point() -> None:

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from pocketchat.embedded.process import wait_until
@@ -44,6 +45,15 @@ def test_it_answers_and_says_where_and_what_to_do_next(var: Path, up: Up) -> Non
     assert f"http://localhost:{up.port}" in said
     assert "becomes the administrator" in said
     assert str(var / "log") in said
+
+
+def test_mail_is_readable_where_it_was_started(up: Up) -> None:
+    """While no mail server is configured, a link to a new password has to be found somewhere."""
+    with httpx.Client(base_url=f"http://127.0.0.1:{up.port}") as browser:
+        page = browser.get("/accounts/password/reset/")
+        fields = {"email": "somebody@example.org", "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+        assert browser.post(page.url.path, data=fields).status_code == 302
+    assert up.says("To: somebody@example.org", seconds=5)
 
 
 def test_its_sockets_are_in_reach_of_nobody_else(var: Path, up: Up) -> None:
