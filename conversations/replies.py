@@ -8,6 +8,7 @@ import asyncio
 import functools
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
@@ -19,7 +20,6 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
-from redis import asyncio as aioredis
 
 from conversations import turns
 from conversations.context.assemble import PromptTooLong, assemble
@@ -28,7 +28,7 @@ from conversations.models import ModelCall, Turn
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import chat_model, chat_model_info
 from conversations.providers.values import ChatModel, ChatRequest, Finished, TextDelta, ThinkingDelta
-from conversations.streams import Publisher, connected
+from conversations.streams import Publisher, Wire
 from conversations.text import clean, estimate_tokens
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,12 @@ class _Running:
 
     writing: "asyncio.Task[None]"
     answering: "asyncio.Task[Any] | None"
-    is_stopping: bool = False
+    fate: Turn.Status | None = None
+    """How the turn ends when it was us who ended the writing."""
+
+    def cancel(self, fate: Turn.Status) -> None:
+        self.fate = self.fate or fate
+        self.writing.cancel()
 
 
 class Replies:
@@ -106,7 +111,7 @@ class Replies:
     def __init__(self) -> None:
         self._running: dict[UUID, _Running] = {}
         self._database = ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="database")
-        self._redis: aioredis.Redis | None = None
+        self._wire: Wire | None = None
         self._heartbeat: asyncio.Task[None] | None = None
         self._lease = timedelta(seconds=settings.POCKETCHAT_LEASE)
         self._loop = asyncio.new_event_loop()
@@ -124,8 +129,8 @@ class Replies:
         turn = await self._in_database(turns.claim, turn_id, lease=self._lease)
         if turn is None:
             return None
-        self._redis = self._redis or connected()
-        publisher = Publisher(self._redis, turn_id)
+        self._wire = self._wire or Wire()
+        publisher = Publisher(self._wire, turn_id)
         draft = _Draft()
         writing = asyncio.create_task(self._write(turn, draft, publisher))
         self._running[turn_id] = _Running(writing, asyncio.current_task())
@@ -145,10 +150,11 @@ class Replies:
         running = self._running[turn_id]
         await asyncio.wait([running.writing])
         facts: dict[str, Any] = {"content": draft.content}
-        if running.writing.cancelled():
-            status = Turn.Status.STOPPED if running.is_stopping else Turn.Status.INTERRUPTED
-            return turns.Outcome(status, **facts)
-        if error := running.writing.exception():
+        error = None if running.writing.cancelled() else running.writing.exception()
+        if running.fate and (error or running.writing.cancelled()):
+            # Being cancelled in the middle of anything, a provider's client may raise whatever it likes.
+            return turns.Outcome(running.fate, **facts)
+        if error:
             return turns.Outcome(Turn.Status.FAILED, error_code=_error_code(turn_id, error), **facts)
         if draft.finished is None or not draft.content:
             return turns.Outcome(Turn.Status.FAILED, error_code="empty_reply", **facts)
@@ -197,24 +203,28 @@ class Replies:
     async def _renew(self) -> None:
         """Renew all leases while there are any; what is no longer ours, or shall stop, is cancelled."""
         while self._running:
+            held = list(self._running)
             try:
-                renewal = await self._in_database(turns.renew, list(self._running), lease=self._lease)
+                renewal = await self._in_database(turns.renew, held, lease=self._lease)
             except DatabaseError as error:
                 log.warning("leases_not_renewed", turns=len(self._running), error=type(error).__name__)
             else:
-                self._cancel_lost(renewal)
+                self._cancel_lost(held, renewal)
             await asyncio.sleep(settings.POCKETCHAT_HEARTBEAT)
 
-    def _cancel_lost(self, renewal: turns.Renewal) -> None:
-        for turn_id, running in self._running.items():
+    def _cancel_lost(self, held: list[UUID], renewal: turns.Renewal) -> None:
+        """Of those that were asked about: others may have begun, and some have ended, while the database answered."""
+        for turn_id in held:
+            if (running := self._running.get(turn_id)) is None:
+                continue
             if turn_id in renewal.stopping:
-                running.is_stopping = True
-            if turn_id in renewal.stopping or turn_id not in renewal.alive:
-                running.writing.cancel()
+                running.cancel(Turn.Status.STOPPED)
+            elif turn_id not in renewal.alive:
+                running.cancel(Turn.Status.INTERRUPTED)
 
     async def _cancel_all(self) -> None:
         for running in self._running.values():
-            running.writing.cancel()
+            running.cancel(Turn.Status.INTERRUPTED)
         if answering := [running.answering for running in self._running.values() if running.answering]:
             await asyncio.wait(answering, timeout=SHUTDOWN_PATIENCE)
 
@@ -270,7 +280,8 @@ def _error_code(turn_id: UUID, error: BaseException) -> str:
     if isinstance(error, PromptTooLong):
         return "context_too_long"
     # Whatever it is, the turn must end; the type says enough for the log, the message could quote the conversation.
-    log.error("reply_broke", turn=str(turn_id), error=type(error).__name__)
+    where = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    log.error("reply_broke", turn=str(turn_id), error=type(error).__name__, where=where)
     return "internal"
 
 

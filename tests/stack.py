@@ -70,7 +70,7 @@ class Stack:
         self._expect(f"web{number}", lambda: self._answers(number))
 
     def start_worker(self, name: str = "worker", *, queues: str = "replies,background") -> None:
-        argv = ("-m", "celery", "-A", "pocketchat", "worker", "-P", "threads", "-c", "64", "-Q", queues, "-n", name)
+        argv = ("-m", "celery", "-A", "pocketchat", "worker", "-P", "threads", "-c", "256", "-Q", queues, "-n", name)
         self._output(name).unlink(missing_ok=True)
         self._start(name, (*argv, "--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"))
         self._expect(name, lambda: " ready" in self._output(name).read_text())
@@ -85,6 +85,9 @@ class Stack:
 
     def is_running(self, name: str) -> bool:
         return name in self._processes and self._processes[name].poll() is None
+
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._processes.values()]
 
     def close(self) -> None:
         for name in list(self._processes):

@@ -113,6 +113,19 @@ def test_many_viewers_see_the_same(stack: Stack, caller: Caller) -> None:
     assert {viewer.text for viewer in viewers} == {LONG}
 
 
+def test_many_replies_that_begin_together_all_come_to_their_end(stack: Stack, caller: Caller) -> None:
+    stack.provider.on("together", Reply("So it is.", chunk_chars=2, chunk_delay=0.02))
+
+    def whole(number: int) -> str:
+        with Caller(stack, make_user(f"caller{number}@example.org")) as one:
+            _, turn = asked(one, "together")
+            viewer = Viewer().watch(one.http, turn)
+            return f"{viewer.status}: {viewer.text}"
+
+    with ThreadPoolExecutor(40) as pool:
+        assert set(pool.map(whole, range(80))) == {"complete: So it is."}
+
+
 def test_a_stranger_cannot_watch_read_or_stop(stack: Stack, caller: Caller) -> None:
     stack.provider.script(SLOW)
     conversation, turn = asked(caller)

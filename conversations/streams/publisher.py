@@ -1,0 +1,80 @@
+"""The writer of one turn's events."""
+
+import asyncio
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from conversations.streams.events import fields, stream_key
+from conversations.streams.wire import Wire
+
+log = structlog.get_logger(__name__)
+
+LONGEST_REPLY = 3600
+"""Seconds the events of a live turn are kept; far longer than any reply takes."""
+COALESCE = 0.02
+"""Seconds between two writes of one reply; deltas that come faster are joined."""
+REDIS_PAUSE = 0.5
+"""Seconds before a failed Redis is tried again."""
+
+
+class Publisher:
+    """Writes the events of one turn. Nothing here fails the reply, and nothing waits for Redis but `close`."""
+
+    def __init__(self, wire: Wire, turn_id: UUID) -> None:
+        self._wire = wire
+        self._key = stream_key(turn_id)
+        self._whole = ""
+        self._written = 0
+        self._is_certain = False
+        """The stream is known to hold exactly what was written; a delta may follow."""
+        self._is_closing = False
+        self._news = asyncio.Event()
+        self._writer = asyncio.create_task(self._write_news())
+
+    def push(self, text: str) -> None:
+        """Append to the answer; viewers see it within a few hundredths of a second."""
+        self._whole += text
+        self._news.set()
+
+    async def close(self, status: str) -> None:
+        """Write what is left and the end."""
+        # Not cancelled: a write under way must be known to have happened, or its words would come twice.
+        self._is_closing = True
+        self._news.set()
+        await self._writer
+        try:
+            await self._write()
+            await self._wire.run("XADD", self._key, "*", *fields("done", status=status))
+            await self._wire.run("EXPIRE", self._key, settings.POCKETCHAT_STREAM_LIFE)
+        except RedisError as error:
+            log.warning("stream_not_closed", key=self._key, error=type(error).__name__)
+
+    async def _write_news(self) -> None:
+        while not self._is_closing:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                await self._write()
+            except RedisError as error:
+                log.warning("stream_not_written", key=self._key, error=type(error).__name__)
+                self._is_certain = False
+                self._news.set()
+                await asyncio.sleep(REDIS_PAUSE)
+            await asyncio.sleep(COALESCE)
+
+    async def _write(self) -> None:
+        end = len(self._whole)
+        if end == self._written:
+            return
+        if self._is_certain:
+            delta = fields("delta", text=self._whole[self._written : end])
+            # Only onto the stream we began: one that vanished is begun again, with the whole text.
+            self._is_certain = bool(await self._wire.run("XADD", self._key, "NOMKSTREAM", "*", *delta))
+        if not self._is_certain:
+            await self._wire.run("XADD", self._key, "*", *fields("snapshot", text=self._whole[:end]))
+            await self._wire.run("EXPIRE", self._key, LONGEST_REPLY)
+            self._is_certain = True
+        self._written = end
