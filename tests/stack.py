@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,18 +18,13 @@ from django.db import connection
 from knox.models import AuthToken
 
 from accounts.models import User
+from pocketchat.embedded.listening import free_port
 from pocketchat.embedded.process import Command, end, kill_group, spawn, wait_until
 from tests.provider import ScriptedProvider
 
 ROOT = Path(__file__).resolve().parent.parent
+"""Of the checkout."""
 START_SECONDS = 60
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def database_url() -> str:
@@ -57,11 +51,9 @@ class Stack:
 
     def start_web(self) -> int:
         """Start one more web process; its number is for `url` and `kill`."""
-        number, port = len(self.ports), free_port()
-        self.ports.append(port)
-        argv = ("-m", "uvicorn", "pocketchat.asgi:application", "--port", str(port), "--no-access-log")
-        self._start(f"web{number}", (*argv, "--lifespan", "off", "--timeout-graceful-shutdown", "1"))
-        self._expect(f"web{number}", lambda: self._answers(number))
+        self.ports.append(free_port())
+        number = len(self.ports) - 1
+        self.restart_web(number)
         return number
 
     def restart_web(self, number: int = 0) -> None:

@@ -15,11 +15,12 @@ import pytest
 from knox.models import AuthToken
 from pytest_django import DjangoDbBlocker
 
+from pocketchat.embedded.listening import free_port
 from pocketchat.embedded.process import Command, kill_group, spawn, wait_until
 from tests.bench.load import Arrival, through_product, through_proxy
 from tests.factories import make_conversation, make_user
 from tests.provider import Reply, ScriptedProvider, steady
-from tests.stack import ROOT, Stack, free_port, running_stack
+from tests.stack import ROOT, Stack, running_stack
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -89,7 +90,7 @@ def bench_first_word(product: Stack, tmp_path: Path, people: int, rounds: int) -
     with bare_proxy(product.provider, tmp_path) as proxy:
         for _ in range(rounds):
             token, made = conversations(people)
-            asked = together(lambda n: through_product(port, token, made[n], "first word"), people)  # noqa: B023
+            asked = together(lambda n: through_product(port, token, made[n], "first word"), people)  # noqa: B023  # run before the next round
             ours += [arrival.first for arrival in asyncio.run(asked)]
             passed = together(lambda _: through_proxy(proxy, "first word"), people)
             bare += [arrival.first for arrival in asyncio.run(passed)]

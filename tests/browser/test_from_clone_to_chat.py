@@ -14,9 +14,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from pocketchat.embedded.listening import free_port
 from pocketchat.embedded.process import kill_group, wait_until
 from tests.browser.conftest import Visit
-from tests.stack import ROOT, free_port
+from tests.stack import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("from clone to chat")]
 

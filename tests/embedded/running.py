@@ -16,8 +16,8 @@ import psutil
 from pocketchat.embedded.listening import answers, free_port
 from pocketchat.embedded.process import wait_until
 from pocketchat.embedded.services import FIRST_PAGE
+from tests.stack import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 60
 RUNNING = "Ctrl-C stops everything."
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from tests.frontend.sources import ROOT
+from tests.stack import ROOT
 
 QUIET = [
     "--no-sandbox",

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.stack import ROOT
+
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 MODULES = sorted((ROOT / "static/js").glob("*.js"))
 STYLES = sorted((ROOT / "static/css").glob("*.css"))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.frontend.sources import ROOT
+from tests.stack import ROOT
 
 TOKENS = (ROOT / "static/css/tokens.css").read_text()
 PAIRS = dict(re.findall(r"(--[\w-]+): light-dark\((#[0-9a-f]{6}, #[0-9a-f]{6})\);", TOKENS))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontend.sources import MODULES, ROOT, STYLES, name_of
+from tests.frontend.sources import MODULES, STYLES, name_of
+from tests.stack import ROOT
 
 every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
 every_file = pytest.mark.parametrize("path", [*MODULES, *STYLES], ids=name_of)

@@ -7,7 +7,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.template.loader import get_template
 
-from tests.frontend.sources import ROOT, TEMPLATES, name_of
+from tests.frontend.sources import TEMPLATES, name_of
+from tests.stack import ROOT
 
 SYMBOLS = set(re.findall(r'<symbol id="([^"]+)"', (ROOT / "static/vendor/icons.svg").read_text()))
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from tests.frontend.sources import ROOT
+from tests.stack import ROOT
 
 VENDOR = ROOT / "static/vendor"
 LISTED: dict[str, dict[str, str]] = json.loads((VENDOR / "checksums.json").read_text())
