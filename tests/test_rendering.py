@@ -32,10 +32,11 @@ FORBIDDEN = {
     "audio",
 }
 HARMLESS = {
-    "accent", "alttext", "aria-label", "checked", "class", "columnalign", "columnlines", "columnspacing", "data-copy", "depth", "dir",
-    "disabled", "display", "displaystyle", "fence", "form", "height", "href", "largeop", "linethickness", "lspace",
-    "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rel", "rowlines", "rowspacing", "rspace",
-    "scriptlevel", "start", "stretchy", "tabindex", "target", "title", "type", "voffset", "width",
+    "accent", "alttext", "aria-label", "checked", "class", "columnalign", "columnlines", "columnspacing",
+    "data-copy", "depth", "dir", "disabled", "display", "displaystyle", "fence", "form", "height", "href",
+    "largeop", "linethickness", "lspace", "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rel",
+    "rowlines", "rowspacing", "rspace", "scriptlevel", "start", "stretchy", "tabindex", "target", "title", "type",
+    "voffset", "width",
 }  # fmt: skip
 
 
