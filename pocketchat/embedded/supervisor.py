@@ -53,7 +53,7 @@ class Supervisor:
         """
         process = next(child.process for child in self._children if child.service is service)
         if not wait_until(lambda: process.poll() is not None or service.is_ready(), seconds=service.patience):
-            raise CannotStart(f"{service.title} does not answer. More in {self.output_of(service)}")
+            raise CannotStart(f"{service.title} does not answer. More in {self._logs}")
         if process.poll() is not None:
             output = self.output_of(service)
             said = complaint(output.read_text(errors="replace"))
