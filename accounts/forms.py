@@ -10,9 +10,8 @@ class NewTokenForm(forms.Form):
 
     life = forms.ChoiceField(
         label="Valid for",
-        choices=[("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "until I take it back")],
+        choices=[("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("never", "until I take it back")],
         initial="90",
-        required=False,
     )
 
     def clean_life(self) -> object:

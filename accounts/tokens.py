@@ -7,8 +7,8 @@ from knox.models import AuthToken
 
 from accounts.models import User
 
-LIVES = {"30": timedelta(days=30), "90": timedelta(days=90), "365": timedelta(days=365), "": None}
-"""Days a token may live, as a form sends them; empty means until it is taken back."""
+LIVES = {"30": timedelta(days=30), "90": timedelta(days=90), "365": timedelta(days=365), "never": None}
+"""Days after which a token expires, as a form sends them; `never`: it lives until it is taken back."""
 
 
 def tokens_of(user: User) -> "QuerySet[AuthToken]":

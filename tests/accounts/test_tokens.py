@@ -62,7 +62,14 @@ def test_a_token_past_its_life_opens_nothing(owner: User) -> None:
     assert reads_with(token) == 401
 
 
-def test_a_senseless_life_is_refused(client: Client, owner: User) -> None:
+@pytest.mark.parametrize("fields", [{}, {"life": ""}, {"life": "forever"}])
+def test_without_a_life_that_is_offered_no_token_is_made(client: Client, owner: User, fields: dict[str, str]) -> None:
     confirm(client, owner)
-    assert client.post("/accounts/tokens/", {"life": "forever"}).status_code == 200
+    assert client.post("/accounts/tokens/", fields).status_code == 200
     assert not AuthToken.objects.exists()
+
+
+def test_a_token_that_never_expires_is_asked_for_by_that_word(client: Client, owner: User) -> None:
+    confirm(client, owner)
+    client.post("/accounts/tokens/", {"life": "never"})
+    assert AuthToken.objects.get().expiry is None
