@@ -17,7 +17,7 @@ run: .venv/embedded.installed ## Install what is missing and run PocketChat (ARG
 
 install: .venv/dev.installed ## Install everything that development needs
 
-test: .venv/dev.installed ## Run the tests (ARGS="tests/context -k window")
+test: .venv/dev.installed ## Run the tests (ARGS="tests/conversations -k window")
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: .venv/dev.installed ## Everything of the gate but the tests

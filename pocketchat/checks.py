@@ -23,12 +23,13 @@ NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS")
 
 def address_is_protected(**_: Any) -> list[CheckMessage]:
     address = urlsplit(settings.POCKETCHAT_URL)
-    if address.scheme == "https" or address.hostname in LOOPBACK:
+    if address.scheme == "https" or address.hostname in LOOPBACK or settings.POCKETCHAT_ALLOW_HTTP:
         return []
     return [
         Error(
             f"POCKETCHAT_URL is {settings.POCKETCHAT_URL}: passwords and conversations would travel unprotected.",
-            hint="Use an https address, with a proxy in front that has a certificate.",
+            hint="Use an https address, with a proxy in front that has a certificate, or say with "
+            "POCKETCHAT_ALLOW_HTTP=true that the network between is trusted.",
             id="pocketchat.E001",
         )
     ]

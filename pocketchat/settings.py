@@ -30,6 +30,8 @@ POCKETCHAT_HOST = env.str("POCKETCHAT_HOST", default="127.0.0.1")
 POCKETCHAT_PORT = env.int("POCKETCHAT_PORT", default=8000)
 """Where `manage.py up` listens."""
 POCKETCHAT_URL = env.str("POCKETCHAT_URL", default=f"http://localhost:{POCKETCHAT_PORT}").rstrip("/")
+POCKETCHAT_ALLOW_HTTP = env.bool("POCKETCHAT_ALLOW_HTTP", default=False)
+"""Whether http may leave this machine: in a container whose port is published here, in a network one trusts."""
 _address = urlsplit(POCKETCHAT_URL)
 if _address.scheme not in ("http", "https") or not _address.hostname:
     raise ImproperlyConfigured("POCKETCHAT_URL must be a full address, such as https://chat.example.org")
@@ -202,7 +204,8 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="optional")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _address.scheme
-POCKETCHAT_OPEN_SIGNUP = env.bool("POCKETCHAT_OPEN_SIGNUP", default=True)
+# On this machine the first person makes an account; a server with a database of its own is not open by oversight.
+POCKETCHAT_OPEN_SIGNUP = env.bool("POCKETCHAT_OPEN_SIGNUP", default=POCKETCHAT_EMBEDDED_DATABASE)
 
 vars().update(env.email("EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"PocketChat <noreply@{_address.hostname}>")
@@ -229,6 +232,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "conversations.api.schema.add_events",
+    ],
 }
 REST_KNOX = {"TOKEN_TTL": None}
 
@@ -267,16 +274,19 @@ STORAGES = {
 _is_https = _address.scheme == "https"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _is_https
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000) if _is_https else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _is_https
+# These two bind hosts that are not ours, for years: their owner has to say so.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", default=False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # A pasted text far too long still arrives, so that it can be refused with its size and the limit.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
-if _is_loopback and not _is_https:
+if not _is_https and (_is_loopback or POCKETCHAT_ALLOW_HTTP):
     # On this machine alone there is no network to protect and no certificate to have; an http address
-    # anywhere else is an error (pocketchat.checks).
-    SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+    # anywhere else is an error (pocketchat.checks) unless somebody has answered for the network.
+    SILENCED_SYSTEM_CHECKS += ["security.W004", "security.W008", "security.W012", "security.W016"]
 
 LOGGING_CONFIG = "pocketchat.logs.configure"
 LOGGING = logging_config(folder=PLACES.logs, process=env.str("POCKETCHAT_PROCESS", default=""), debug=DEBUG)

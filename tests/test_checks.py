@@ -40,6 +40,7 @@ def test_what_cannot_be_meant_is_refused(values: dict[str, Any], expected: str, 
     [
         {"POCKETCHAT_URL": "https://chat.example.org"},
         {"POCKETCHAT_URL": "http://[::1]:8000"},
+        {"POCKETCHAT_URL": "http://192.168.0.7:8000", "POCKETCHAT_ALLOW_HTTP": True},
         {"POCKETCHAT_LEASE": 2.0, "POCKETCHAT_HEARTBEAT": 0.5},
         {"POCKETCHAT_CONTEXT_WINDOW": 4096, "POCKETCHAT_REPLY_TOKENS": 500},
         {"POCKETCHAT_CHAT_MODEL": "openai:qwen3:8b", "POCKETCHAT_CHAT_BASE_URL": "http://localhost:11434/v1"},

@@ -2,6 +2,7 @@
 
 import errno
 import http.client
+import ipaddress
 import socket
 
 from pocketchat.embedded.errors import CannotStart
@@ -30,6 +31,15 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens on `host`; False for a name nobody knows."""
+    try:
+        _, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+    except OSError:
+        return False
+    return ipaddress.ip_address(address[0]).is_loopback
+
+
 def free_port() -> int:
     """A port on the loopback interface that nobody has at the moment."""
     with socket.socket() as trial:
@@ -52,7 +62,7 @@ def answers(host: str, port: int, path: str, *, seconds: float = 1.0) -> bool:
 
 def _reachable(host: str) -> str:
     """The wildcard addresses are for listening; this machine is reached by its own."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104  # nothing listens there
 
 
 def _refusal(error: OSError, host: str, port: int) -> str:

@@ -11,7 +11,7 @@ from pocketchat.checks import TAG
 from pocketchat.embedded import broker, database, folders, ollama, services, static_files
 from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.interruption import Interruption
-from pocketchat.embedded.listening import free_port, listen
+from pocketchat.embedded.listening import free_port, is_loopback, listen
 from pocketchat.embedded.places import Places
 from pocketchat.embedded.service import Service
 from pocketchat.embedded.supervisor import Supervisor
@@ -36,6 +36,7 @@ def run(address: Address, *, terminal: Terminal) -> None:
         CannotStart: with what stands in the way.
     """
     expect_sound_settings()
+    expect_protected(address)
     places: Places = settings.PLACES
     folders.make_folders(places)
     with folders.lock(places) as held, listen(address.host, address.port) as listening:
@@ -59,6 +60,21 @@ def expect_sound_settings() -> None:
     errors = [found for found in run_checks(tags=[TAG]) if found.is_serious()]
     if errors:
         raise CannotStart(f"{errors[0].msg} {errors[0].hint or ''}".strip())
+
+
+def expect_protected(address: Address) -> None:
+    """Refuse to listen for other machines without a proxy that speaks https.
+
+    Raises:
+        CannotStart: with the settings that help.
+    """
+    if settings.POCKETCHAT_URL.startswith("https:") or settings.POCKETCHAT_ALLOW_HTTP or is_loopback(address.host):
+        return
+    raise CannotStart(
+        f"Through {address.host} passwords and conversations would travel unprotected: set POCKETCHAT_URL=https://… "
+        "and put a proxy in front that has a certificate, or say with POCKETCHAT_ALLOW_HTTP=true that the network "
+        "is trusted."
+    )
 
 
 @dataclass(frozen=True)

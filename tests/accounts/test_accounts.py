@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _embedded(settings: Settings) -> None:
-    settings.POCKETCHAT_EMBEDDED_DATABASE = True
+    settings.POCKETCHAT_EMBEDDED_DATABASE = settings.POCKETCHAT_OPEN_SIGNUP = True
 
 
 def sign_up(client: Client, email: str, password: str = PASSWORD) -> int:
@@ -79,6 +79,21 @@ def test_sign_up_can_be_closed(client: Client, settings: Settings) -> None:
     assert not User.objects.exists()
 
 
+def test_the_log_in_page_offers_an_account_only_to_those_who_may_have_one(client: Client, settings: Settings) -> None:
+    assert "Create an account" in client.get("/accounts/login/").content.decode()
+    settings.POCKETCHAT_OPEN_SIGNUP = False
+    assert "Create an account" not in client.get("/accounts/login/").content.decode()
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_mail_about_no_account_offers_one_only_where_it_may_be_had(
+    client: Client, settings: Settings, is_open: bool
+) -> None:
+    settings.POCKETCHAT_OPEN_SIGNUP = is_open
+    client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
+    assert ("/accounts/signup/" in str(mail.outbox[0].body)) is is_open
+
+
 def test_logging_in_and_out(client: Client, owner: User) -> None:
     assert not log_in(client, owner.email, "wrong")
     assert log_in(client, owner.email)
@@ -132,6 +147,18 @@ def test_the_admin_lists_changes_and_makes_accounts(client: Client) -> None:
     client.post("/admin/accounts/user/add/", form)
     made = User.objects.get(email="new@example.org")
     assert client.get(f"/admin/accounts/user/{made.pk}/change/").status_code == 200
+
+
+def test_the_admin_has_no_log_in_of_its_own_where_attempts_would_not_be_counted(client: Client) -> None:
+    User.objects.create_superuser("admin@example.org", PASSWORD)
+    response = client.post("/admin/login/", {"username": "admin@example.org", "password": PASSWORD})
+    assert response["Location"].startswith("/accounts/login/?next=")
+    assert "_auth_user_id" not in client.session
+
+
+def test_whoever_may_not_open_the_admin_is_told_so(client: Client, owner: User) -> None:
+    client.force_login(owner)
+    assert client.get("/admin/", follow=True).status_code == 403
 
 
 @pytest.mark.parametrize("page", ["turn", "modelcall"])

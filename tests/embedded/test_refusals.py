@@ -6,15 +6,18 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
+from django.conf import settings as ours
 from django.db import connection
+from pytest_django import Settings
 
 from pocketchat.embedded import database
 from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.listening import free_port
+from pocketchat.embedded.product import Address, expect_protected
 from tests.embedded.running import refused
 
 LONG_KEY = "k" * 60
@@ -36,6 +39,29 @@ def test_a_taken_port(var: Path) -> None:
 
 def test_a_port_that_is_none(var: Path) -> None:
     assert "choose one from 1 to 65535" in refused(var, "--port", "99999")
+
+
+def test_an_address_for_other_machines_without_https(var: Path) -> None:
+    said = refused(var, "--host", "0.0.0.0")
+    assert "set POCKETCHAT_URL=https://…" in said
+    assert "POCKETCHAT_ALLOW_HTTP=true" in said
+    assert refused(var, POCKETCHAT_HOST="0.0.0.0") == said
+
+
+@pytest.mark.parametrize(
+    ("host", "values"),
+    [
+        ("localhost", {}),
+        ("127.0.0.2", {}),
+        ("::1", {}),
+        ("0.0.0.0", {"POCKETCHAT_URL": "https://chat.example.org"}),
+        ("0.0.0.0", {"POCKETCHAT_ALLOW_HTTP": True}),
+    ],
+)
+def test_an_address_that_is_protected_or_answered_for(host: str, values: dict[str, Any], settings: Settings) -> None:
+    for name, value in values.items():
+        setattr(settings, name, value)
+    expect_protected(Address(host, 8000))
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
@@ -107,7 +133,7 @@ def test_a_database_of_another_name() -> None:
 @pytest.fixture
 def stranger(django_db_blocker: object) -> Iterator[str]:
     """A role that has to give a password."""
-    if not settings.POCKETCHAT_EMBEDDED_DATABASE:
+    if not ours.POCKETCHAT_EMBEDDED_DATABASE:
         pytest.skip("somebody else's server keeps its own list of who may connect how")
     name = f"stranger_{os.getpid()}"
     with database.connect({**connection.settings_dict, "NAME": "postgres"}) as server:
