@@ -9,8 +9,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 from django.http import Http404
 
-from conversations.models import Conversation, Turn
-from conversations.querysets import ConversationQuerySet
+from conversations.models import Conversation, Message, Turn
+from conversations.querysets import ConversationQuerySet, MessageQuerySet
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,6 +41,14 @@ def turn_of(user: "User | AnonymousUser", turn_id: UUID) -> Turn:
     if turn is None:
         raise Http404("This reply does not exist, or no longer.")
     return turn
+
+
+def branch_page(conversation: Conversation, *, before: int | None, limit: int) -> MessageQuerySet:
+    """The newest `limit` messages of the active branch, or those before one of the conversation's messages."""
+    tip = conversation.head_id
+    if before is not None:
+        tip = Message.objects.filter(conversation=conversation, pk=before).values_list("parent_id", flat=True).first()
+    return Message.objects.branch(tip, rows=limit)
 
 
 @contextmanager

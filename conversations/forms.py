@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 
 from conversations.models import Conversation
-from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS
+from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.text import clean
 
 
@@ -19,26 +19,31 @@ class CleanCharField(forms.CharField):
         return clean(text) if text else text
 
 
-class ComposerForm(forms.Form):
-    """A question, the key that makes its repetition the same request, and the newest message its sender saw."""
+class RetryForm(forms.Form):
+    """The key that makes a repetition the same request."""
+
+    request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
+
+    def request_key_or_new(self) -> str:
+        key: str = self.cleaned_data.get("request_key") or str(uuid4())
+        return key
+
+
+class ComposerForm(RetryForm):
+    """A question, with its key and the newest message its sender saw."""
 
     text = CleanCharField(strip=False, required=False, widget=forms.Textarea)
-    request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
     parent = forms.IntegerField(required=False, min_value=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Shown beside the text; checked where the sentence about it is.
-        self.fields["text"].max_length = settings.POCKETCHAT_PROMPT_CHARACTERS  # type: ignore[attr-defined]
+        self.fields["text"].max_length = settings.POCKETCHAT_PROMPT_CHARACTERS  # type: ignore[attr-defined]  # a CharField's
 
     @classmethod
     def fresh(cls, parent: int | None = None) -> "ComposerForm":
         """An empty one, with a key of its own."""
         return cls(initial={"request_key": str(uuid4()), "parent": parent})
-
-    def request_key_or_new(self) -> str:
-        key: str = self.cleaned_data.get("request_key") or str(uuid4())
-        return key
 
 
 class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -51,8 +56,7 @@ class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
         fields = ("title",)
 
     def save(self, commit: bool = True) -> Conversation:
-        source = Conversation.TitleSource.USER if self.cleaned_data["title"] else Conversation.TitleSource.NONE
-        self.instance.title_source = source
+        self.instance.title_source = title_source_of(self.cleaned_data["title"])
         if commit:
             self.instance.save(update_fields=["title", "title_source"])
         renamed: Conversation = self.instance

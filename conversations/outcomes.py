@@ -3,12 +3,15 @@
 from conversations.providers.errors import SENTENCES
 
 INTERRUPTED = "The reply was interrupted because the server stopped. What had arrived is kept."
+NEVER_BEGUN = "Nobody was there to answer: the workers of this installation are not running. Your question is kept."
 STOPPED = "You stopped this reply."
 INTERNAL = "Something went wrong here while the reply was written. Your question is kept."
 
 
-def outcome_sentence(status: str, error_code: str) -> str:
+def outcome_sentence(status: str, error_code: str, *, was_begun: bool) -> str:
     """Empty when there is nothing to explain."""
     if status == "failed":
         return SENTENCES.get(error_code, INTERNAL)
+    if status == "interrupted" and not was_begun:
+        return NEVER_BEGUN
     return {"interrupted": INTERRUPTED, "stopped": STOPPED}.get(status, "")

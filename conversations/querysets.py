@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import F, Q
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -47,16 +46,16 @@ class TurnQuerySet(models.QuerySet[Any]):
 
 BRANCH_SQL = """
     WITH RECURSIVE branch (id, parent_id, depth, spent) AS (
-        SELECT id, parent_id, 1, tokens::bigint FROM conversations_message WHERE id = %(head)s
+        SELECT id, parent_id, 1, tokens::bigint FROM conversations_message WHERE id = %s
         UNION ALL
         SELECT m.id, m.parent_id, b.depth + 1, b.spent + m.tokens
         FROM conversations_message m JOIN branch b ON m.id = b.parent_id
-        WHERE b.depth < %(rows)s AND b.spent <= %(tokens)s
+        WHERE b.depth < %s AND b.spent <= %s
     )
     SELECT id FROM branch
 """
-"""From `head` towards the root, at most `rows` rows, until `tokens` are spent: the cost is that of what is read,
-not of the conversation."""
+"""Takes head, rows, tokens. From the head towards the root, at most so many rows, until the tokens are spent: the cost
+is that of what is read, not of the conversation."""
 
 ALL_TOKENS = 2**62
 
@@ -71,11 +70,7 @@ class MessageQuerySet(models.QuerySet[Any]):
         reader can tell that something was left out.
         """
         ids = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
-            BRANCH_SQL.replace("%(head)s", "%s").replace("%(rows)s", "%s").replace("%(tokens)s", "%s"),
+            BRANCH_SQL,
             [head_id, rows, tokens],
         )
         return self.filter(id__in=ids).order_by("id")
-
-    def siblings_of(self, *, conversation_id: Any, parent_id: int | None, role: str) -> "MessageQuerySet":
-        same_parent = Q(parent__isnull=True) if parent_id is None else Q(parent_id=parent_id)
-        return self.filter(same_parent, conversation_id=conversation_id, role=role).order_by(F("id"))

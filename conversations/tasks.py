@@ -11,8 +11,8 @@ from kombu.exceptions import OperationalError
 
 from conversations import turns
 from conversations.models import Turn
-from conversations.replies import replies
-from conversations.streams import announce_end
+from conversations.replies import end_running_replies, replies
+from conversations.streams import announce_end, shown
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +29,7 @@ def sweep() -> None:
     swept = turns.sweep(now=timezone.now())
     for turn in swept.interrupted:
         log.warning("turn_interrupted", turn=str(turn.pk))
+        turns.keep_shown(turn, shown(turn.pk))
         announce_end(turn.pk, turn.Status.INTERRUPTED)
     for turn_id in swept.waiting:
         enqueue_answer(turn_id)
@@ -45,8 +46,7 @@ def enqueue_answer(turn_id: UUID) -> None:
 @worker_shutting_down.connect
 def end_replies(**_: Any) -> None:
     """A worker that is asked to stop ends its replies itself: their words are kept, and nobody waits for the sweep."""
-    if replies.cache_info().currsize:
-        replies().shut_down()
+    end_running_replies()
 
 
 def stop_turn(turn: Turn) -> None:

@@ -1,4 +1,4 @@
-"""Text as it is stored: cleaned once, at the one write point; shortened to a line; measured in tokens.
+"""Text as it is stored: clean, at the one point where messages are written; shortened to a line; measured in tokens.
 
 Pure functions over strings, total for every `str` Python can hold.
 """
@@ -6,9 +6,7 @@ Pure functions over strings, total for every `str` Python can hold.
 import math
 import re
 import unicodedata
-from typing import TypeAlias
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+from typing import Any
 
 REPLACEMENT = "\ufffd"
 ELLIPSIS = "…"
@@ -33,7 +31,7 @@ def clean(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def clean_blocks(value: Json) -> Json:
+def clean_blocks(value: Any) -> Any:
     """A copy of JSON-like content in which every string, keys too, is clean.
 
     NaN and the infinities become null, since JSONB refuses them. Two keys that differ only in what cleaning removes

@@ -15,10 +15,11 @@ from django.db import transaction
 from django.http import Http404
 from django.utils import timezone
 
-from conversations.context.assemble import PromptTooLong, as_turns
+from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
-from conversations.text import clean, estimate_tokens, preview
+from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
+from conversations.text import clean, clean_blocks, estimate_tokens, preview
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -33,36 +34,6 @@ FALLBACK_TITLE_CHARACTERS = 60
 
 HISTORY_ROWS = 1000
 """Messages read of a branch at most, however small they are."""
-
-
-class ConversationBusy(Exception):
-    """The conversation has a live turn; one at a time."""
-
-    def __init__(self, turn_id: UUID) -> None:
-        super().__init__("A reply is still being written in this conversation. Wait for it, or stop it.")
-        self.turn_id = turn_id
-
-
-class NewerMessages(Exception):
-    """The conversation went on since the sender looked at it."""
-
-    def __init__(self, head_id: int | None) -> None:
-        super().__init__("This conversation has newer messages than the ones you see. Load them, then send again.")
-        self.head_id = head_id
-
-
-class EmptyPrompt(Exception):
-    """There is nothing to answer."""
-
-    def __init__(self) -> None:
-        super().__init__("Write something first.")
-
-
-class NotRetryable(Exception):
-    """Only the newest turn of a branch can be answered again, and only when it has ended."""
-
-    def __init__(self) -> None:
-        super().__init__("Only the newest reply can be tried again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +52,10 @@ class Renewal:
     stopping: frozenset[UUID]
 
 
-def prompt_text(text: str, *, max_characters: int) -> str:
-    """Clean a question, or say what is wrong with it.
-
-    Raises:
-        EmptyPrompt, PromptTooLong
-    """
-    if len(text) > max_characters:
-        raise PromptTooLong(size=len(text), limit=max_characters, unit="characters")
-    cleaned = clean(text).strip()
-    if not cleaned:
-        raise EmptyPrompt
-    return cleaned
-
-
 def start(owner: "User", *, text: str, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
     """Begin a conversation with a question; the same key from the same owner finds what it began.
 
-    `text` has been through `prompt_text`.
+    `text` has been through `checked_prompt`.
     """
     with transaction.atomic():
         conversation, _ = Conversation.objects.get_or_create(
@@ -118,7 +75,7 @@ def ask(
 ) -> Asked:
     """Store a question as a queued turn behind `parent_id`, the newest message its sender has seen.
 
-    `text` has been through `prompt_text`.
+    `text` has been through `checked_prompt`.
 
     Raises:
         Http404: it is gone, or in the bin.
@@ -225,9 +182,9 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
         if not _still_live(turn):
             return False
         if outcome.content:
-            source = Message.TokensSource.USAGE if outcome.output_tokens else Message.TokensSource.ESTIMATE
-            tokens = outcome.output_tokens or estimate_tokens(_text_of(outcome.content))
+            tokens, source = _tokens_of(outcome)
             _write_answer(turn, outcome.content, tokens=tokens, source=source)
+        _fall_back(turn)
         now = timezone.now()
         Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
         return _end(
@@ -269,11 +226,26 @@ def sweep(*, now: datetime) -> Swept:
     interrupted = []
     for turn in Turn.objects.abandoned(now=now):
         with transaction.atomic():
-            if _still_live(turn, abandoned_at=now) and _end(turn, Turn.Status.INTERRUPTED, now=now):
+            held = _locked_conversation(turn) and _end(turn, Turn.Status.INTERRUPTED, now=now, abandoned_at=now)
+            if held:
                 _settle_tokens(turn)
+                _fall_back(turn)
                 interrupted.append(turn)
     waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
     return Swept(interrupted=interrupted, waiting=waiting)
+
+
+def keep_shown(turn: Turn, text: str) -> bool:
+    """Keep what viewers of an interrupted turn have seen beyond the last save; False: there is nothing more."""
+    with transaction.atomic():
+        if not _locked_conversation(turn):
+            return False
+        answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
+        if not text.strip() or (answer and not (text.startswith(answer.text) and len(text) > len(answer.text))):
+            return False
+        content = [{"type": "text", "text": text}]
+        _write_answer(turn, content, tokens=estimate_tokens(text), source=Message.TokensSource.ESTIMATE)
+    return True
 
 
 def _locked(conversation_id: UUID) -> Conversation:
@@ -306,7 +278,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
         turn_id=turn.pk,
         parent_id=conversation.head_id,
         role=Message.Role.USER,
-        content=[{"type": "text", "text": text}],
+        content=clean_blocks([{"type": "text", "text": text}]),
         tokens=estimate_tokens(text),
         created_at=now,
     )
@@ -322,7 +294,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
 
 
 def _fallback_title(text: str) -> dict[str, str]:
-    title = preview(text, FALLBACK_TITLE_CHARACTERS)
+    title = preview(clean(text), FALLBACK_TITLE_CHARACTERS)
     return {"title": title, "title_source": Conversation.TitleSource.FALLBACK} if title else {}
 
 
@@ -336,16 +308,19 @@ def _newest_turn(conversation: Conversation) -> Turn | None:
     return Turn.objects.filter(prompt=head).order_by("created_at", "started_at").last()
 
 
-def _still_live(turn: Turn, *, abandoned_at: datetime | None = None) -> bool:
-    """Lock conversation, then turn, the order everywhere; False when either is gone or the turn has ended."""
-    if not Conversation.objects.select_for_update().filter(pk=turn.conversation_id).exists():
-        return False
-    live = Turn.objects.live() if abandoned_at is None else Turn.objects.abandoned(now=abandoned_at)
-    return live.filter(pk=turn.pk).exists()
+def _locked_conversation(turn: Turn) -> bool:
+    """Whoever writes messages or moves a head holds the conversation; False when it is gone."""
+    return Conversation.objects.select_for_update().filter(pk=turn.conversation_id).exists()
+
+
+def _still_live(turn: Turn) -> bool:
+    """With the conversation held, so that nobody ends the turn before this transaction does."""
+    return _locked_conversation(turn) and Turn.objects.live().filter(pk=turn.pk).exists()
 
 
 def _write_answer(turn: Turn, content: list[dict[str, Any]], *, tokens: int, source: str) -> None:
     """Write the turn's answer; the first time it becomes the head, unless the owner has moved to another branch."""
+    content = clean_blocks(content)
     answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT)
     if answer.update(content=content, tokens=tokens, tokens_source=source):
         return
@@ -367,10 +342,28 @@ def _settle_tokens(turn: Turn) -> None:
         Message.objects.filter(pk=answer.pk).update(tokens=estimate_tokens(answer.text))
 
 
-def _end(turn: Turn, status: Turn.Status, *, now: datetime, **facts: object) -> bool:
-    """False: somebody else ended the turn first."""
-    return Turn.objects.live().filter(pk=turn.pk).update(status=status, finished_at=now, **facts) == 1
+def _end(
+    turn: Turn, status: Turn.Status, *, now: datetime, abandoned_at: datetime | None = None, **facts: object
+) -> bool:
+    """False: somebody else ended the turn first, or, when it shall be ended as abandoned, it was renewed meanwhile."""
+    turns = Turn.objects.abandoned(now=abandoned_at) if abandoned_at else Turn.objects.live()
+    return turns.filter(pk=turn.pk).update(status=status, finished_at=now, **facts) == 1
 
 
-def _text_of(content: list[dict[str, Any]]) -> str:
-    return "".join(str(block.get("text", "")) for block in content)
+def _tokens_of(outcome: Outcome) -> tuple[int, Message.TokensSource]:
+    """What the answer will take when it is sent again, which is its text alone.
+
+    The provider's count is that, unless it counted reasoning as well.
+    """
+    if outcome.output_tokens and all(block["type"] == "text" for block in outcome.content):
+        return outcome.output_tokens, Message.TokensSource.USAGE
+    text = "".join(block["text"] for block in outcome.content if block["type"] == "text")
+    return estimate_tokens(text), Message.TokensSource.ESTIMATE
+
+
+def _fall_back(turn: Turn) -> None:
+    """A second attempt that brought nothing leaves the answer that was there before as the newest message."""
+    unanswered = Conversation.objects.filter(pk=turn.conversation_id, head_id=turn.prompt_id)
+    earlier = Message.objects.filter(parent_id=turn.prompt_id, role=Message.Role.ASSISTANT).order_by("id")
+    if (answer := earlier.last()) is not None:
+        unanswered.update(head=answer)

@@ -1,7 +1,7 @@
 """`/api/v1/conversations`: list, make, read, change, and their messages."""
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,12 +11,18 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access, turns
+from conversations.access import branch_page
 from conversations.api.keys import request_key
 from conversations.api.pagination import ConversationPages
-from conversations.api.serializers import ConversationSerializer, MessageSerializer, NewTurnSerializer, TurnSerializer
-from conversations.models import Conversation, Message
-from conversations.providers.registry import default_model_name
-from conversations.replies import check_prompt
+from conversations.api.serializers import (
+    ConversationSerializer,
+    MessageSerializer,
+    NewTurnSerializer,
+    TurnSerializer,
+    with_title_source,
+)
+from conversations.models import Conversation
+from conversations.prompts import checked_prompt, model_for
 from conversations.tasks import enqueue_answer
 
 MESSAGES_AT_MOST = 200
@@ -32,8 +38,16 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
         archived = self.request.query_params.get("archived") == "true"
         return access.conversations_of(self.request.user).filter(archived=archived)
 
-    def perform_create(self, serializer: serializers.BaseSerializer[Conversation]) -> None:
-        _save(serializer, owner=self.request.user, request_key=str(uuid4()))
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        made, is_new = Conversation.objects.get_or_create(
+            owner_id=request.user.pk,
+            request_key=request_key(request),
+            defaults=with_title_source(serializer.validated_data),
+        )
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return Response(self.get_serializer(made).data, status=code)
 
 
 class ConversationDetail(generics.RetrieveUpdateAPIView[Conversation]):
@@ -45,17 +59,17 @@ class ConversationDetail(generics.RetrieveUpdateAPIView[Conversation]):
     def get_object(self) -> Conversation:
         return access.conversation_of(self.request.user, self.kwargs["conversation_id"])
 
-    def perform_update(self, serializer: serializers.BaseSerializer[Conversation]) -> None:
-        _save(serializer)
+
+class MessageQuery(serializers.Serializer[Any]):
+    before = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=MESSAGES_AT_MOST)
 
 
-def _save(serializer: serializers.BaseSerializer[Conversation], **fields: Any) -> None:
-    """A title that was typed is the user's; taken away, one is found again."""
-    if "title" in serializer.validated_data:
-        title = serializer.validated_data["title"]
-        source = Conversation.TitleSource.USER if title else Conversation.TitleSource.NONE
-        fields |= {"title": title, "title_source": source}
-    serializer.save(**fields)
+class MessagePage(serializers.Serializer[Any]):
+    """Ask for the page before with `before`, null at the beginning."""
+
+    results = MessageSerializer(many=True)
+    before = serializers.IntegerField(allow_null=True)
 
 
 class MessageList(APIView):
@@ -66,31 +80,16 @@ class MessageList(APIView):
             OpenApiParameter("before", int, description="Only messages before this one."),
             OpenApiParameter("limit", int, description=f"At most so many, up to {MESSAGES_AT_MOST}."),
         ],
-        responses=MessageSerializer(many=True),
+        responses=MessagePage,
     )
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        conversation = access.conversation_of(request.user, conversation_id)
         query = MessageQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
-        before, limit = query.validated_data["before"], query.validated_data["limit"]
-        messages = list(branch_page(conversation, before=before, limit=limit))
-        older = messages[0].parent_id if messages else None
-        return Response(
-            {"results": MessageSerializer(messages, many=True).data, "before": messages[0].pk if older else None}
-        )
-
-
-class MessageQuery(serializers.Serializer[Any]):
-    before = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
-    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=MESSAGES_AT_MOST)
-
-
-def branch_page(conversation: Conversation, *, before: int | None, limit: int) -> QuerySet[Message]:
-    """The newest `limit` messages of the active branch, or those before a message of the conversation."""
-    tip = conversation.head_id
-    if before is not None:
-        tip = Message.objects.filter(conversation=conversation, pk=before).values_list("parent_id", flat=True).first()
-    return Message.objects.branch(tip, rows=limit)
+        with access.as_of_one_moment():
+            conversation = access.conversation_of(request.user, conversation_id)
+            messages = list(branch_page(conversation, **query.validated_data))
+        older = messages[0].pk if messages and messages[0].parent_id else None
+        return Response({"results": MessageSerializer(messages, many=True).data, "before": older})
 
 
 class TurnList(APIView):
@@ -105,13 +104,12 @@ class TurnList(APIView):
         conversation = access.conversation_of(request.user, conversation_id)
         question = NewTurnSerializer(data=request.data)
         question.is_valid(raise_exception=True)
-        model = conversation.model or default_model_name()
         asked = turns.ask(
             conversation.pk,
-            text=check_prompt(question.validated_data["text"], model_name=model),
+            text=checked_prompt(question.validated_data["text"], conversation),
             request_key=request_key(request),
             parent_id=question.validated_data["parent"],
-            model=model,
+            model=model_for(conversation),
         )
         return answered(asked)
 

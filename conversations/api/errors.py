@@ -8,39 +8,17 @@ from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 
-from conversations.context.assemble import PromptTooLong
-from conversations.turns import ConversationBusy, EmptyPrompt, NewerMessages, NotRetryable
+from conversations.refusals import Refusal
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook; None leaves an unforeseen error to Django."""
-    if (known := _known(error)) is not None:
-        return known
+    if isinstance(error, Refusal):
+        return Response({"detail": str(error), "code": error.code, **error.facts}, status=error.status)
     response = default_handler(error, context)
     if response is not None:
         response.data = _body(error, response.data)
     return response
-
-
-def _known(error: Exception) -> Response | None:
-    """What the product itself refuses."""
-    match error:
-        case ConversationBusy():
-            return _refusal(409, "conversation_busy", error, turn=str(error.turn_id))
-        case NewerMessages():
-            return _refusal(409, "newer_messages", error, head=error.head_id)
-        case NotRetryable():
-            return _refusal(409, "not_retryable", error)
-        case PromptTooLong():
-            status = 413 if error.unit == "characters" else 422
-            return _refusal(status, "prompt_too_long", error, size=error.size, limit=error.limit, unit=error.unit)
-        case EmptyPrompt():
-            return _refusal(422, "prompt_empty", error)
-    return None
-
-
-def _refusal(status: int, code: str, error: Exception, **facts: Any) -> Response:
-    return Response({"detail": str(error), "code": code, **facts}, status=status)
 
 
 def _body(error: Exception, data: Any) -> dict[str, Any]:

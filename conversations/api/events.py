@@ -5,7 +5,8 @@ Redis the stored reply is served from the same address.
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -74,26 +75,25 @@ def _resume_point(request: HttpRequest) -> str:
     return claimed
 
 
-async def _events(turn_id: UUID, *, after: str) -> AsyncIterator[str]:
+async def _events(turn_id: UUID, *, after: str) -> AsyncGenerator[str, None]:
     yield f"retry: {RECONNECT_MS}\n\n"
     if (stored := await _ended(turn_id)) and not await hub().holds_end(turn_id, after=after):
         yield stored
         return
-    quiet = 0
-    async for entries in hub().tail(turn_id, after=after, tick=TICK):
-        for entry in entries:
-            yield f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
-            if entry.event == "done":
+    # Closed when the viewer leaves, not when the garbage is collected: the hub must stop reading for it.
+    async with aclosing(hub().tail(turn_id, after=after, tick=TICK)) as batches:
+        quiet = 0
+        async for entries in batches:
+            for entry in entries:
+                yield f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
+                if entry.event == "done":
+                    return
+            quiet = 0 if entries else quiet + 1
+            if not entries and (stored := await _ended(turn_id)):
+                yield stored
                 return
-        if entries:
-            quiet = 0
-            continue
-        quiet += 1
-        if stored := await _ended(turn_id):
-            yield stored
-            return
-        if quiet % TICKS_PER_HEARTBEAT == 0:
-            yield ": still here\n\n"
+            if quiet and quiet % TICKS_PER_HEARTBEAT == 0:
+                yield ": still here\n\n"
 
 
 async def _ended(turn_id: UUID) -> str:

@@ -1,12 +1,50 @@
-"""Pages that stay right while rows are added."""
+"""Pages of conversations that neither repeat nor skip while others are added."""
 
-from rest_framework.pagination import CursorPagination
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+
+from conversations.listing import page_of, place_of
+
+PAGE = 50
+PAGE_AT_MOST = 200
 
 
-class ConversationPages(CursorPagination):
-    """In the order of the sidebar."""
+class PageQuery(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+    cursor = serializers.CharField(required=False, default="")
 
-    ordering = ("-pinned", "-last_activity_at", "-id")
-    page_size = 50
-    page_size_query_param = "limit"
-    max_page_size = 200
+    def validate_cursor(self, cursor: str) -> object:
+        place = place_of(cursor) if cursor else None
+        if cursor and place is None:
+            raise serializers.ValidationError("This cursor is not one we made.")
+        return place
+
+
+class ConversationPages(BasePagination):
+    """In the order of the sidebar; `next` is the address of the page that follows."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:  # noqa: ARG002  # DRF's signature
+        query = PageQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        page = page_of(queryset, limit=query.validated_data["limit"], after=query.validated_data["cursor"] or None)
+        address = request.build_absolute_uri()
+        self._next = replace_query_param(address, "cursor", page.next_cursor) if page.next_cursor else None
+        return list(page.rows)
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"next": self._next, "results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        address = {"type": "string", "format": "uri", "nullable": True}
+        return {"type": "object", "required": ["next", "results"], "properties": {"next": address, "results": schema}}
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:  # noqa: ARG002  # DRF's signature
+        return [
+            {"name": "limit", "in": "query", "schema": {"type": "integer", "maximum": PAGE_AT_MOST}},
+            {"name": "cursor", "in": "query", "schema": {"type": "string"}},
+        ]

@@ -5,11 +5,18 @@ from typing import Any
 from rest_framework import serializers
 
 from conversations.models import Conversation, Message, Turn
-from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS
+from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
 from conversations.text import clean
 
 SYSTEM_PROMPT_CHARACTERS = 6000
+
+
+def with_title_source(fields: dict[str, Any]) -> dict[str, Any]:
+    """A title that was typed is the owner's; taken away, one is found again."""
+    if "title" not in fields:
+        return fields
+    return fields | {"title_source": title_source_of(fields["title"])}
 
 
 class CleanCharField(serializers.CharField):
@@ -40,6 +47,14 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "archived",
         )
         read_only_fields = ("id", "title_source", "model", "head", "created_at", "last_activity_at")
+
+    def update(self, instance: Conversation, validated_data: dict[str, Any]) -> Conversation:
+        """Only what was sent: a reply may be moving the head at this moment."""
+        changes = with_title_source(validated_data)
+        for name, value in changes.items():
+            setattr(instance, name, value)
+        instance.save(update_fields=list(changes))
+        return instance
 
 
 class MessageSerializer(serializers.ModelSerializer[Message]):
@@ -80,7 +95,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
         read_only_fields = fields
 
     def get_error(self, turn: Turn) -> str:
-        return outcome_sentence(turn.status, turn.error_code)
+        return outcome_sentence(turn.status, turn.error_code, was_begun=turn.started_at is not None)
 
 
 class NewTurnSerializer(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from conversations import access, turns
 from conversations.api.conversations import answered
 from conversations.api.keys import request_key
 from conversations.api.serializers import TurnSerializer
-from conversations.providers.registry import default_model_name
+from conversations.prompts import model_for
 from conversations.tasks import stop_turn
 
 
@@ -47,5 +47,4 @@ class TurnRegenerate(APIView):
     )
     def post(self, request: Request, turn_id: UUID) -> Response:
         turn = access.turn_of(request.user, turn_id)
-        model = turn.conversation.model or default_model_name()
-        return answered(turns.retry(turn, request_key=request_key(request), model=model))
+        return answered(turns.retry(turn, request_key=request_key(request), model=model_for(turn.conversation)))

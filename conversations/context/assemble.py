@@ -5,16 +5,7 @@ from itertools import takewhile
 
 from conversations.context.values import Assembly, Budget, Record, Section, StoredMessage, StoredTurn
 from conversations.providers.values import ChatMessage, ChatRequest
-
-
-class PromptTooLong(Exception):
-    """The question alone is larger than the model can take; sizes in `unit` (characters or tokens)."""
-
-    def __init__(self, *, size: int, limit: int, unit: str) -> None:
-        super().__init__(f"Your message is {size:,} {unit} long; at most {limit:,} are possible. Nothing was sent.")
-        self.size = size
-        self.limit = limit
-        self.unit = unit
+from conversations.refusals import PromptTooLong
 
 
 def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
@@ -86,6 +77,8 @@ def _alternating(system_prompt: str, sent: Sequence[StoredMessage]) -> tuple[Cha
     for message in sent:
         if message.role not in ("user", "assistant") or not message.text.strip():
             continue
+        if message.role == "assistant" and (not chat or chat[-1].role == "system"):
+            continue  # What it answers has no words.
         if chat and chat[-1].role == message.role:
             chat[-1] = ChatMessage(message.role, f"{chat[-1].text}\n\n{message.text}")
         else:

@@ -87,3 +87,8 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+
+def title_source_of(typed: str) -> Conversation.TitleSource:
+    """Whose a title is that the owner typed; an empty one gives the choice back."""
+    return Conversation.TitleSource.USER if typed else Conversation.TitleSource.NONE

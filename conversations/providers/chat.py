@@ -75,18 +75,21 @@ def connect(
         model = _model(info.name, base_url=base_url, key=key)
     except exceptions.UserError as error:
         raise ProviderError("not_configured" if "environment variable" in str(error) else "unknown_model") from error
+    except ImportError as error:  # pydantic-ai knows the provider, and its SDK is not installed.
+        raise ProviderError("not_configured") from error
     return StreamedChatModel(model, info, silence=silence, temperature=temperature)
 
 
 def _model(name: str, *, base_url: str, key: str) -> Model:
-    if not base_url:
-        return infer_model(name)
+    given = {name: value for name, value in (("base_url", base_url), ("api_key", key)) if value}
 
     def provider_at(kind: str) -> Provider[Any]:
         provider: type[Any] = infer_provider_class(kind)
-        made: Provider[Any] = provider(base_url=base_url, api_key=key)
+        made: Provider[Any] = provider(**given)
         return made
 
+    if not base_url:
+        return infer_model(name, provider_factory=provider_at) if given else infer_model(name)
     kind, _, model = name.partition(":")
     # Servers that speak OpenAI's dialect speak its older half: chat completions.
     return infer_model(f"{OPENAI_DIALECT.get(kind, kind)}:{model}", provider_factory=provider_at)

@@ -67,8 +67,12 @@ def _base_url(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """For a base URL; at their own addresses providers read their variables themselves."""
+    """Empty: the provider reads its own variable, at its own address."""
     if name == BUNDLED:
         return KEYLESS
+    if name != settings.POCKETCHAT_CHAT_MODEL:
+        return ""
+    if settings.POCKETCHAT_CHAT_API_KEY or not settings.POCKETCHAT_CHAT_BASE_URL:
+        return str(settings.POCKETCHAT_CHAT_API_KEY)
     provider = name.partition(":")[0]
-    return settings.POCKETCHAT_CHAT_API_KEY or os.environ.get(f"{provider.upper()}_API_KEY", KEYLESS)
+    return os.environ.get(f"{provider.upper()}_API_KEY", KEYLESS)

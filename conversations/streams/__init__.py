@@ -3,13 +3,13 @@
 The stream is a copy for speed, never the truth: rows are. When Redis is down or was emptied the reply goes on,
 and viewers get the whole text again as a `snapshot`.
 
-Events: `status` {"status"}, `delta` {"text"} to append, `snapshot` {"text"} to replace everything shown so far,
+Events: `delta` {"text"} to append, `snapshot` {"text"} to replace everything shown so far,
 `done` {"status"}, with the whole "text" when it comes from the stored reply.
 """
 
-from conversations.streams.events import START, Entry, announce_end, position, stream_key
+from conversations.streams.events import START, Entry, announce_end, position, shown, stream_key
 from conversations.streams.hub import Hub, hub
 from conversations.streams.publisher import Publisher
 from conversations.streams.wire import Wire
 
-__all__ = ["START", "Entry", "Hub", "Publisher", "Wire", "announce_end", "hub", "position", "stream_key"]
+__all__ = ["START", "Entry", "Hub", "Publisher", "Wire", "announce_end", "hub", "position", "shown", "stream_key"]

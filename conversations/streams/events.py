@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -10,6 +11,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 START = "0-0"
+END_OF_IDS = 2**64
+"""Redis refuses larger ones, and with them the whole read that they are part of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,11 @@ def position(entry_id: str) -> tuple[int, int]:
         ValueError: it is not the id of an event.
     """
     milliseconds, _, count = entry_id.partition("-")
-    return int(milliseconds), int(count)
+    if not (milliseconds.isascii() and milliseconds.isdigit() and count.isascii() and count.isdigit()):
+        raise ValueError("not the id of an event")
+    if max(here := (int(milliseconds), int(count))) >= END_OF_IDS:
+        raise ValueError("beyond the last possible id")
+    return here
 
 
 def stream_key(turn_id: UUID) -> str:
@@ -46,6 +53,18 @@ def fields(event: str, **data: str) -> tuple[str, str, str, str]:
 
 def entry(entry_id: bytes, stored: dict[bytes, bytes]) -> Entry:
     return Entry(entry_id.decode(), stored.get(b"event", b"").decode(), stored.get(b"data", b"").decode())
+
+
+def shown(turn_id: UUID) -> str:
+    """What viewers of a turn have been sent so far; empty when it is no longer known."""
+    with suppress(RedisError), Redis.from_url(settings.REDIS_URL, protocol=2) as redis:
+        stored: Any = redis.xrange(stream_key(turn_id))
+        text = ""
+        for one in (entry(*raw) for raw in stored):
+            words = json.loads(one.data).get("text", "")
+            text = text + words if one.event == "delta" else words or text
+        return text
+    return ""
 
 
 def announce_end(turn_id: UUID, status: str) -> None:

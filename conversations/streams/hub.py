@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Any
 from uuid import UUID, uuid4
@@ -34,7 +34,7 @@ class Hub:
         self._wake_key = f"pocketchat:wake:{uuid4()}"
         self._reader: asyncio.Task[None] | None = None
 
-    async def tail(self, turn_id: UUID, *, after: str, tick: float) -> AsyncIterator[list[Entry]]:
+    async def tail(self, turn_id: UUID, *, after: str, tick: float) -> AsyncGenerator[list[Entry], None]:
         """Yield the events after the id `after`, in order, without a gap or a repeat, for ever.
 
         An empty list means that `tick` seconds passed without any.
@@ -44,10 +44,11 @@ class Hub:
         self._viewers[key].add(queue)
         try:
             last = after
+            # Watched before the past is read: what comes in between arrives twice, and is passed over once.
+            await self._watch(key, after)
             if backlog := await self._after(key, after):
                 last = backlog[-1].id
                 yield backlog
-            await self._watch(key, last)
             while True:
                 entries = await _within(tick, queue)
                 fresh = [one for one in entries if one.position > position(last)]
@@ -70,10 +71,11 @@ class Hub:
         except RedisError:
             return []
 
-    async def _watch(self, key: str, last: str) -> None:
-        """Have the reader read `key` too; it is woken from its wait for the others."""
-        if key not in self._cursors:
-            self._cursors[key] = last
+    async def _watch(self, key: str, after: str) -> None:
+        """Have the reader read `key` from `after` on, or from earlier; it is woken from its wait for the others."""
+        watched = self._cursors.get(key)
+        if watched is None or position(after) < position(watched):
+            self._cursors[key] = after
             with suppress(RedisError):
                 await self._wire.run("XADD", self._wake_key, "MAXLEN", 1, "*", "watch", "more")
                 await self._wire.run("EXPIRE", self._wake_key, WAKE_LIFE)
@@ -112,7 +114,10 @@ _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
 
 def hub() -> Hub:
     """The hub of the running event loop; a web process has one loop, so it has one hub."""
-    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
+    loop = asyncio.get_running_loop()
+    if loop not in _hubs:
+        _hubs[loop] = Hub()
+    return _hubs[loop]
 
 
 async def _within(seconds: float, queue: asyncio.Queue[list[Entry]]) -> list[Entry]:

@@ -39,14 +39,16 @@ class Publisher:
         self._whole += text
         self._news.set()
 
-    async def close(self, status: str) -> None:
-        """Write what is left and the end."""
+    async def close(self, status: str | None) -> None:
+        """Write what is left, and the end; None: somebody else announces the end, or nobody knows it yet."""
         # Not cancelled: a write under way must be known to have happened, or its words would come twice.
         self._is_closing = True
         self._news.set()
         await self._writer
         try:
             await self._write()
+            if status is None:
+                return
             await self._wire.run("XADD", self._key, "*", *fields("done", status=status))
             await self._wire.run("EXPIRE", self._key, settings.POCKETCHAT_STREAM_LIFE)
         except RedisError as error:

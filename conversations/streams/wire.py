@@ -7,7 +7,6 @@ from django.conf import settings
 from redis import asyncio as aioredis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 SOCKET_TIMEOUT = 10.0
 """Seconds; longer than the longest wait for news."""
@@ -45,11 +44,11 @@ class Wire:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             async with self._redis.pipeline(transaction=False) as pipeline:
-                for command, _ in batch:
-                    pipeline.execute_command(*command)
                 try:
+                    for command, _ in batch:
+                        pipeline.execute_command(*command)
                     results = await pipeline.execute(raise_on_error=False)
-                except RedisError as error:
+                except Exception as error:  # noqa: BLE001  # whatever it is, nobody may wait for ever
                     results = [error] * len(batch)
             for (_, answer), result in zip(batch, results, strict=True):
                 if answer.done():

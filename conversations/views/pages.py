@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations import access
 from conversations.forms import ComposerForm, RenameForm
 from conversations.models import Conversation
-from conversations.providers.registry import chat_model_info, default_model_name
+from conversations.prompts import model_for
+from conversations.providers.registry import chat_model_info
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of, sidebar_of
 from conversations.views.thread import thread_of
@@ -20,7 +21,7 @@ def home_context(request: HttpRequest, form: ComposerForm) -> dict[str, Any]:
     return {
         "composer_form": form,
         "sidebar": sidebar_of(request.user),
-        "model_label": chat_model_info(default_model_name()).label,
+        "model_label": chat_model_info(model_for(None)).label,
     }
 
 
@@ -36,7 +37,7 @@ def conversation_context(
         "live_turn": thread.live_turn,
         "composer_form": form or ComposerForm.fresh(parent=conversation.head_id),
         "sidebar": sidebar_of(request.user, current=conversation.pk),
-        "model_label": chat_model_info(conversation.model or default_model_name()).label,
+        "model_label": chat_model_info(model_for(conversation)).label,
     }
 
 

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
-from django.core import signing
-from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from conversations import access
+from conversations.listing import page_of, place_of
 from conversations.models import Conversation, Turn
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 ENTRIES_A_PAGE = 50
+DAYS_OF_A_WEEK = 7
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,11 @@ class Sidebar:
 
 def sidebar_of(user: "User | AnonymousUser", *, current: UUID | None = None, after: str = "") -> Sidebar:
     """One query, whatever the number of conversations."""
-    live = Turn.objects.live().filter(conversation=OuterRef("pk"))
-    found = access.conversations_of(user).shown().in_sidebar_order().annotate(is_live=Exists(live))
-    place = _place(after)
-    if place:
-        found = found.filter(_behind(place))
-    rows: list[Any] = list(found[: ENTRIES_A_PAGE + 1])
-    page, now = rows[:ENTRIES_A_PAGE], timezone.localtime()
-    heading_before = _heading(pinned=place[0], active=place[1], now=now) if place else ""
-    return Sidebar(
-        groups=_groups(page, current=current, now=now, heading_before=heading_before),
-        next_cursor=_cursor(page[-1]) if len(rows) > ENTRIES_A_PAGE else None,
-    )
+    place, now = place_of(after), timezone.localtime()
+    page = page_of(access.conversations_of(user).shown(), limit=ENTRIES_A_PAGE, after=place)
+    heading_before = _heading(pinned=place.pinned, active=place.active, now=now) if place else ""
+    groups = _groups(page.rows, current=current, now=now, heading_before=heading_before)
+    return Sidebar(groups=groups, next_cursor=page.next_cursor)
 
 
 def entry_of(conversation: Conversation, *, is_current: bool) -> Entry:
@@ -82,26 +75,4 @@ def _heading(*, pinned: bool, active: datetime, now: datetime) -> str:
         return "Today"
     if days == 1:
         return "Yesterday"
-    return "Previous 7 days" if days <= timedelta(days=7).days else "Older"
-
-
-Place = tuple[bool, datetime, UUID]
-
-
-def _cursor(row: Conversation) -> str:
-    return signing.dumps([row.pinned, row.last_activity_at.isoformat(), str(row.pk)], salt="sidebar")
-
-
-def _place(cursor: str) -> Place | None:
-    """Where a page begins; a cursor we did not make begins at the top."""
-    try:
-        pinned, active, pk = signing.loads(cursor, salt="sidebar")
-    except signing.BadSignature:
-        return None
-    return pinned, datetime.fromisoformat(active), UUID(pk)
-
-
-def _behind(place: Place) -> Q:
-    pinned, active, pk = place
-    same_day = Q(pinned=pinned) & (Q(last_activity_at__lt=active) | Q(last_activity_at=active, pk__lt=pk))
-    return same_day | Q(pinned=False) if pinned else same_day
+    return "Previous 7 days" if days <= DAYS_OF_A_WEEK else "Older"

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
+from uuid import uuid4
 
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from conversations.access import branch_page
 from conversations.models import Conversation, Message, Turn
 from conversations.outcomes import outcome_sentence
 from conversations.providers.registry import chat_model_info
@@ -44,7 +47,7 @@ class TurnView:
     def is_live(self) -> bool:
         return self.turn.is_live
 
-    @property
+    @cached_property
     def prompt_html(self) -> SafeString:
         return render_plain(self.prompt.text)
 
@@ -56,13 +59,13 @@ class TurnView:
     def answer_text(self) -> str:
         return "\n\n".join(message.text for message in self.answers)
 
-    @property
+    @cached_property
     def answer_html(self) -> SafeString:
         return render_markdown(self.answer_text) if self.answers else mark_safe("")
 
     @property
     def error(self) -> str:
-        return outcome_sentence(self.turn.status, self.turn.error_code)
+        return outcome_sentence(self.turn.status, self.turn.error_code, was_begun=self.turn.started_at is not None)
 
     @property
     def was_cut_off(self) -> bool:
@@ -97,6 +100,11 @@ class TurnView:
         return reverse("conversations:stop", args=[self.turn.pk])
 
     @property
+    def retry_key(self) -> str:
+        """Of the button on this page: pressed twice it asks once, on a later page it asks anew."""
+        return str(uuid4())
+
+    @property
     def retry_url(self) -> str:
         return reverse("conversations:retry", args=[self.turn.pk])
 
@@ -115,11 +123,7 @@ class Thread:
 
 def thread_of(conversation: Conversation, *, before: int | None = None) -> Thread:
     """Two queries, whatever the length of the conversation; a third for the message a page of older turns ends at."""
-    tip = conversation.head_id
-    if before is not None:
-        older = Message.objects.filter(conversation=conversation, pk=before)
-        tip = older.values_list("parent_id", flat=True).first()
-    messages = list(Message.objects.branch(tip, rows=MESSAGES_A_PAGE))
+    messages = list(branch_page(conversation, before=before, limit=MESSAGES_A_PAGE))
     groups = _by_question(messages)
     turns = _turns_of(groups)
     newest = groups[-1][0].pk if groups and before is None else None

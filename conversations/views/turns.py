@@ -1,5 +1,6 @@
 """Asking, stopping, asking again. Each works as a form that reloads the page and as an htmx part of it."""
 
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -7,27 +8,18 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import access, turns
-from conversations.context.assemble import PromptTooLong
-from conversations.forms import ComposerForm
+from conversations.forms import ComposerForm, RetryForm
 from conversations.models import Conversation
-from conversations.providers.registry import default_model_name
-from conversations.replies import check_prompt
+from conversations.prompts import checked_prompt, model_for
+from conversations.refusals import Refusal
 from conversations.tasks import enqueue_answer, stop_turn
 from conversations.views.pages import conversation_context, home_context
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import turn_view
 
-Refusal = turns.ConversationBusy | turns.NewerMessages | turns.NotRetryable | turns.EmptyPrompt | PromptTooLong
-REFUSALS = (turns.ConversationBusy, turns.NewerMessages, turns.NotRetryable, turns.EmptyPrompt, PromptTooLong)
-
-CODES: dict[type[Exception], tuple[int, str]] = {
-    turns.ConversationBusy: (409, "conversation_busy"),
-    turns.NewerMessages: (409, "newer_messages"),
-    turns.NotRetryable: (409, "not_retryable"),
-    turns.EmptyPrompt: (422, "prompt_empty"),
-    PromptTooLong: (422, "prompt_too_long"),
-}
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,9 +31,9 @@ def home(request: HttpRequest) -> HttpResponse:
     form = ComposerForm(request.POST)
     try:
         asked = _start(request, form)
-    except REFUSALS as refusal:
+    except Refusal as refusal:
         form.add_error("text", str(refusal))
-        return render(request, "conversations/home.html", home_context(request, form), status=CODES[type(refusal)][0])
+        return render(request, "conversations/home.html", home_context(request, form), status=refusal.status)
     return redirect("conversations:conversation", asked.turn.conversation_id)
 
 
@@ -55,7 +47,7 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     form = ComposerForm(request.POST)
     try:
         asked = _ask(conversation, form)
-    except REFUSALS as refusal:
+    except Refusal as refusal:
         return _refused(request, conversation, form, refusal)
     return _shown(request, asked)
 
@@ -85,35 +77,34 @@ def stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_people_logged_in
 def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
-    """Have a question answered again; pressing twice asks once, for the key is the ended turn's own."""
+    """Have a question answered again; pressing twice asks once, for the key is the button's own."""
     found = access.turn_of(request.user, turn_id)
     if request.method != "POST":
         return redirect("conversations:conversation", found.conversation_id)
-    model = found.conversation.model or default_model_name()
+    form = RetryForm(request.POST)
+    form.full_clean()
     try:
-        asked = _queued(turns.retry(found, request_key=f"retry {found.pk}", model=model))
-    except REFUSALS as refusal:
+        asked = turns.retry(found, request_key=form.request_key_or_new(), model=model_for(found.conversation))
+    except Refusal as refusal:
         return _refused(request, found.conversation, ComposerForm.fresh(found.conversation.head_id), refusal)
-    return _shown(request, asked)
+    return _shown(request, _queued(asked))
 
 
 def _start(request: HttpRequest, form: ComposerForm) -> turns.Asked:
     form.full_clean()
-    model = default_model_name()
-    text = check_prompt(form.cleaned_data.get("text", ""), model_name=model)
-    asked = turns.start(request.user, text=text, request_key=form.request_key_or_new(), model=model)  # type: ignore[arg-type]  # logged in
-    return _queued(asked)
+    text = checked_prompt(form.cleaned_data.get("text", ""))
+    owner = cast("User", request.user)
+    return _queued(turns.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
 
 
 def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
     form.full_clean()
-    model = conversation.model or default_model_name()
     asked = turns.ask(
         conversation.pk,
-        text=check_prompt(form.cleaned_data.get("text", ""), model_name=model),
+        text=checked_prompt(form.cleaned_data.get("text", ""), conversation),
         request_key=form.request_key_or_new(),
         parent_id=form.cleaned_data.get("parent"),
-        model=model,
+        model=model_for(conversation),
     )
     return _queued(asked)
 
@@ -139,11 +130,10 @@ def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
 
 def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
     """Say what is wrong where it was sent from; the text stays in the form."""
-    status, code = CODES[type(refusal)]
-    context = {"message": str(refusal), "code": code, "conversation": conversation}
+    context = {"message": str(refusal), "code": refusal.code, "conversation": conversation}
     if is_partial(request):
-        return render(request, "conversations/_problem.html", context, status=status)
+        return render(request, "conversations/_problem.html", context, status=refusal.status)
     form.full_clean()
     form.add_error("text", str(refusal))
     page = conversation_context(request, conversation, form=form)
-    return render(request, "conversations/conversation.html", page, status=status)
+    return render(request, "conversations/conversation.html", page, status=refusal.status)

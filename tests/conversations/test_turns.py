@@ -5,14 +5,14 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import User
 from conversations import turns
-from conversations.context.assemble import PromptTooLong
 from conversations.models import Conversation, Message, Turn
+from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +59,7 @@ def test_the_same_key_of_two_people_begins_two_conversations(owner: User, strang
 
 def test_a_second_question_waits_for_the_first(conversation: Conversation) -> None:
     live = ask(conversation)
-    with pytest.raises(turns.ConversationBusy) as refusal:
+    with pytest.raises(ConversationBusy) as refusal:
         ask_with(conversation, key="two", parent_id=live.prompt_id)
     assert refusal.value.turn_id == live.pk
 
@@ -69,7 +69,7 @@ def test_a_question_behind_an_old_message_is_refused_and_nothing_is_lost(convers
     seen = Conversation.objects.get(pk=conversation.pk).head_id
     exchange(conversation, "And why that?", "For good reasons.")
     before = branch_texts(conversation)
-    with pytest.raises(turns.NewerMessages):
+    with pytest.raises(NewerMessages):
         ask_with(conversation, key="stale", parent_id=seen)
     assert branch_texts(conversation) == before
     assert first.prompt.text == before[0]
@@ -83,21 +83,6 @@ def test_a_question_in_a_conversation_that_is_gone_makes_nothing(conversation: C
     with pytest.raises(Http404):
         turns.ask(uuid4(), text="Why?", request_key="x", parent_id=None, model="openai:scripted")
     assert not Message.objects.exists()
-
-
-def test_a_question_is_cleaned_before_anything_else() -> None:
-    assert turns.prompt_text("  a\x00b \ud800 c\r\n", max_characters=20) == "ab \ufffd c"
-
-
-@pytest.mark.parametrize("text", ["", "   ", "\n\t\n", "\x00"])
-def test_a_question_without_words_is_refused(text: str) -> None:
-    with pytest.raises(turns.EmptyPrompt):
-        turns.prompt_text(text, max_characters=20)
-
-
-def test_a_question_too_long_is_refused_with_its_size_and_the_limit() -> None:
-    with pytest.raises(PromptTooLong, match=r"200,000 characters long; at most 100,000"):
-        turns.prompt_text("x" * 200_000, max_characters=100_000)
 
 
 def test_one_worker_claims_a_turn(conversation: Conversation) -> None:
@@ -164,16 +149,50 @@ def test_an_ended_turn_is_tried_again_beside_its_first_answer(conversation: Conv
     assert Message.objects.filter(parent=turn.prompt).count() == 2
 
 
+@pytest.mark.parametrize("status", [Turn.Status.FAILED, Turn.Status.STOPPED, Turn.Status.INTERRUPTED])
+def test_a_second_attempt_that_brings_nothing_leaves_the_first_answer(
+    conversation: Conversation, status: Turn.Status
+) -> None:
+    turn = exchange(conversation)
+    again = turns.retry(turn, request_key="again", model="openai:scripted").turn
+    answer(again, "", status=status, error_code="dropped" if status == Turn.Status.FAILED else "")
+    assert branch_texts(conversation) == ["Why?", "Because."]
+
+
+def test_a_second_attempt_whose_worker_is_lost_leaves_the_first_answer(conversation: Conversation) -> None:
+    again = turns.retry(exchange(conversation), request_key="again", model="openai:scripted").turn
+    turns.claim(again.pk, lease=timedelta(seconds=-1))
+    turns.sweep(now=timezone.now())
+    assert branch_texts(conversation) == ["Why?", "Because."]
+
+
+def test_reasoning_is_kept_and_not_counted_to_what_is_sent_again(conversation: Conversation) -> None:
+    turn = ask(conversation)
+    turns.claim(turn.pk, lease=LEASE)
+    content = [{"type": "thinking", "text": "Hm. " * 300}, {"type": "text", "text": "Yes."}]
+    turns.finish(turn, turns.Outcome(Turn.Status.COMPLETE, content, output_tokens=900))
+    reply = Message.objects.get(turn=turn, role="assistant")
+    assert reply.text == "Yes."
+    assert reply.tokens < 10
+    assert reply.tokens_source == "estimate"
+
+
+def test_whatever_is_stored_is_clean(conversation: Conversation) -> None:
+    turn = ask(conversation, "a\x00b\ud800")
+    answer(turn, "c\x00d\udfff")
+    assert branch_texts(conversation) == ["ab\ufffd", "cd\ufffd"]
+
+
 def test_only_the_newest_turn_is_tried_again(conversation: Conversation) -> None:
     first = exchange(conversation)
     exchange(conversation, "And?", "So.")
-    with pytest.raises(turns.NotRetryable):
+    with pytest.raises(NotRetryable):
         turns.retry(first, request_key="again", model="openai:scripted")
 
 
 def test_a_live_turn_is_not_tried_again(conversation: Conversation) -> None:
     turn = ask(conversation)
-    with pytest.raises(turns.ConversationBusy):
+    with pytest.raises(ConversationBusy):
         turns.retry(turn, request_key="again", model="openai:scripted")
 
 
@@ -225,6 +244,35 @@ def test_the_sweep_ends_a_turn_whose_worker_is_gone_and_keeps_what_was_streamed(
     assert branch_texts(conversation) == ["Why?", "Bec", "Go on.", "Because."]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conversation) -> None:
+    turn = ask(conversation)
+    turns.claim(turn.pk, lease=timedelta(seconds=-1))
+
+    def sweep() -> int:
+        try:
+            return len(turns.sweep(now=timezone.now()).interrupted)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        with transaction.atomic():
+            Conversation.objects.select_for_update().get(pk=conversation.pk)
+            sweeping = elsewhere.submit(sweep)
+            while not _somebody_waits_for_a_lock():
+                pass
+            turns.renew([turn.pk], lease=LEASE)
+        assert sweeping.result() == 0
+    turn.refresh_from_db()
+    assert turn.is_live
+
+
+def _somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
 def test_the_sweep_leaves_living_turns_alone(conversation: Conversation) -> None:
     turn = ask(conversation)
     turns.claim(turn.pk, lease=LEASE)
@@ -272,7 +320,7 @@ def test_of_many_questions_at_once_one_runs(conversation: Conversation) -> None:
     def attempt(number: int) -> str:
         try:
             ask_with(conversation, key=f"key {number}")
-        except turns.ConversationBusy:
+        except ConversationBusy:
             return "busy"
         finally:
             connections.close_all()

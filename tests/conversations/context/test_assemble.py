@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.assemble import PromptTooLong, as_turns, assemble
+from conversations.context.assemble import as_turns, assemble
 from conversations.context.values import Assembly, Budget, Role, StoredMessage, StoredTurn
+from conversations.refusals import PromptTooLong
 
 SYSTEM = "Be brief."
 BUDGET = Budget(window=1000, reply=100, history=400)

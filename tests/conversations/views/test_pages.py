@@ -87,7 +87,7 @@ def test_text_too_long_is_refused_with_size_and_limit_and_stays_in_the_form(
 ) -> None:
     text = "x" * (settings.POCKETCHAT_PROMPT_CHARACTERS + 1)
     response = send(page, conversation, text)
-    assert response.status_code == 422  # type: ignore[attr-defined]
+    assert response.status_code == 413  # type: ignore[attr-defined]
     shown = response.content.decode()  # type: ignore[attr-defined]
     assert "100,001 characters" in shown
     assert text in shown
@@ -161,8 +161,7 @@ def test_only_the_newest_turn_offers_to_try_again(page: Client, conversation: Co
 
 def test_trying_again_twice_asks_once(page: Client, conversation: Conversation) -> None:
     failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
-    first = page.post(f"/turns/{failed.pk}/retry/")
-    second = page.post(f"/turns/{failed.pk}/retry/", headers=HX)
+    first, second = (page.post(f"/turns/{failed.pk}/retry/", {"request_key": "k"}, headers=h) for h in ({}, HX))
     assert first["Location"] == address(conversation)
     assert second.status_code == 200
     assert Turn.objects.count() == 2

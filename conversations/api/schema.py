@@ -1,0 +1,23 @@
+"""What the generator of the schema cannot see: the stream of events is no DRF view."""
+
+from typing import Any
+
+EVENTS = {
+    "operationId": "turns_events_retrieve",
+    "description": (
+        "A reply while it is written, as server-sent events: `delta` {text} to append, `snapshot` {text} to replace "
+        "everything shown so far, `done` {status}, with the whole text when it comes from storage."
+    ),
+    "parameters": [
+        {"in": "path", "name": "turn_id", "required": True, "schema": {"type": "string", "format": "uuid"}},
+        {"in": "header", "name": "Last-Event-ID", "schema": {"type": "string"}},
+    ],
+    "tags": ["turns"],
+    "responses": {"200": {"description": "The events.", "content": {"text/event-stream": {}}}},
+}
+
+
+def add_events(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of drf-spectacular."""
+    result["paths"]["/api/v1/turns/{turn_id}/events"] = {"get": EVENTS}
+    return result

@@ -1,0 +1,47 @@
+"""A question before it is stored: which model answers it, whether that model can take it."""
+
+from django.conf import settings
+
+from conversations.context.values import Budget
+from conversations.models import Conversation
+from conversations.providers.registry import chat_model_info, default_model_name
+from conversations.refusals import EmptyPrompt, PromptTooLong
+from conversations.text import clean, estimate_tokens
+
+
+def model_for(conversation: Conversation | None) -> str:
+    """The model of the next turn; None stands for a conversation that is about to begin."""
+    return (conversation.model if conversation else "") or default_model_name()
+
+
+def system_prompt_of(conversation: Conversation | None) -> str:
+    """The conversation's own, else the installation's."""
+    return (conversation.system_prompt if conversation else "") or str(settings.POCKETCHAT_SYSTEM_PROMPT)
+
+
+def budget_for(model_name: str) -> Budget:
+    """How the tokens of a model are shared out; a small window gives a quarter of itself to the reply."""
+    window = chat_model_info(model_name).window
+    return Budget(
+        window=window,
+        reply=min(settings.POCKETCHAT_REPLY_TOKENS, window // 4),
+        history=settings.POCKETCHAT_HISTORY_TOKENS,
+    )
+
+
+def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
+    """Clean a question and make sure that its model can take it.
+
+    Raises:
+        EmptyPrompt, PromptTooLong
+    """
+    if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
+        raise PromptTooLong(size=len(text), limit=most, unit="characters")
+    cleaned = clean(text).strip()
+    if not cleaned:
+        raise EmptyPrompt
+    tokens = estimate_tokens(cleaned)
+    system = estimate_tokens(system_prompt_of(conversation))
+    if tokens > (limit := budget_for(model_for(conversation)).largest_prompt(system=system)):
+        raise PromptTooLong(size=tokens, limit=limit, unit="tokens")
+    return cleaned

@@ -1,0 +1,69 @@
+"""What is refused, and why: a sentence for the person, a code and facts for the program, a status for HTTP."""
+
+from typing import ClassVar
+from uuid import UUID
+
+
+class Refusal(Exception):
+    """Nothing was changed. `code` never changes its meaning; `facts` go with it into the API's answer."""
+
+    code: ClassVar[str]
+    status: int = 409
+
+    def __init__(self, sentence: str, **facts: object) -> None:
+        super().__init__(sentence)
+        self.facts = facts
+
+
+class ConversationBusy(Refusal):
+    """The conversation has a live turn; one at a time."""
+
+    code = "conversation_busy"
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__(
+            "A reply is still being written in this conversation. Wait for it, or stop it.", turn=str(turn_id)
+        )
+        self.turn_id = turn_id
+
+
+class NewerMessages(Refusal):
+    """The conversation went on since the sender looked at it."""
+
+    code = "newer_messages"
+
+    def __init__(self, head_id: int | None) -> None:
+        super().__init__(
+            "This conversation has newer messages than the ones you see. Load them, then send again.", head=head_id
+        )
+
+
+class NotRetryable(Refusal):
+    """Only the newest turn of the active branch can be answered again, and only once it has ended."""
+
+    code = "not_retryable"
+
+    def __init__(self) -> None:
+        super().__init__("Only the newest reply can be tried again.")
+
+
+class EmptyPrompt(Refusal):
+    """There is nothing to answer."""
+
+    code = "prompt_empty"
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__("Write something first.")
+
+
+class PromptTooLong(Refusal):
+    """The question is larger than allowed (in characters), or than the model can take (in tokens)."""
+
+    code = "prompt_too_long"
+
+    def __init__(self, *, size: int, limit: int, unit: str) -> None:
+        sentence = f"Your message is {size:,} {unit} long; at most {limit:,} are possible. Nothing was sent."
+        super().__init__(sentence, size=size, limit=limit, unit=unit)
+        self.status = 413 if unit == "characters" else 422
+        self.size, self.limit, self.unit = size, limit, unit
