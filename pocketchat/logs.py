@@ -10,6 +10,8 @@ from typing import Any
 
 import structlog
 
+from pocketchat.faults import tell_fault
+
 FILE_BYTES = 10_000_000
 FILES_KEPT = 5
 
@@ -18,7 +20,7 @@ _shared: list[structlog.typing.Processor] = [
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.format_exc_info,
+    tell_fault,
 ]
 
 
@@ -43,6 +45,12 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
         # Libraries that would write what people wrote, or their addresses, at debug level, and those that
         # have a line for every tick of the clock.
         "loggers": {
+            # uvicorn has given these handlers and a form of their own.
+            **{name: {"level": "INFO", "handlers": [], "propagate": True} for name in ("uvicorn", "uvicorn.error")},
+            # Addresses hold what people search for.
+            "uvicorn.access": {"level": "WARNING", "handlers": [], "propagate": True},
+        }
+        | {
             name: {"level": "WARNING"}
             for name in (
                 "httpx",

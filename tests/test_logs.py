@@ -1,0 +1,153 @@
+"""A log line tells what broke and where, and never what somebody wrote."""
+
+import io
+import json
+import logging
+import logging.config
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from celery import Celery
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, OperationalError, transaction
+
+from conversations.models import Conversation, Message
+from pocketchat.logs import logging_config
+from tests.stack import ROOT
+
+CANARY = "zanzibar-canary"
+HERE = Path(__file__).name
+
+
+@pytest.fixture
+def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Everything that was logged so far, in the form of our files."""
+    config = logging_config(folder=Path(), process="", debug=False)
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.config.DictConfigurator(config).configure_formatter(config["formatters"]["json"]))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    root.removeHandler(handler)
+
+
+def refused_row(conversation: Conversation) -> IntegrityError:
+    """What PostgreSQL answers to a row it does not take, which it quotes."""
+    content = [{"type": "text", "text": CANARY}]
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        Message.objects.create(conversation=conversation, role="user", content=content)
+    assert CANARY in str(refusal.value)
+    return refusal.value
+
+
+def logged_by_us(fault: Exception) -> None:
+    structlog.get_logger("ours").error("it_broke", exc_info=fault)
+
+
+def logged_by_others(fault: Exception) -> None:
+    logging.getLogger("theirs").error("Broke: %s (%r)", fault, fault, exc_info=fault)
+
+
+def logged_without_a_traceback(fault: Exception) -> None:
+    logging.getLogger("theirs").error("Broke: %s", fault)
+
+
+def logged_by_celery(fault: Exception) -> None:
+    def fail() -> None:
+        raise fault
+
+    Celery("test", set_as_current=False).task(fail).apply()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "log", [logged_by_us, logged_by_others, logged_without_a_traceback, logged_by_celery], ids=lambda log: log.__name__
+)
+def test_a_row_the_database_refuses_is_not_quoted(
+    log: Callable[[Exception], None], lines: Callable[[], list[dict[str, Any]]], conversation: Conversation
+) -> None:
+    log(refused_row(conversation))
+    (line,) = lines()
+    assert CANARY not in json.dumps(line)
+
+
+@pytest.mark.django_db
+def test_kind_code_column_and_place_are_told(
+    lines: Callable[[], list[dict[str, Any]]], conversation: Conversation
+) -> None:
+    logged_by_us(refused_row(conversation))
+    told = lines()[0]["exception"]
+    assert told.startswith("django.db.utils.IntegrityError\n")
+    assert "caused by psycopg.errors.NotNullViolation: 23502 conversations_message turn_id" in told
+    assert f"{HERE}:" in told
+    assert " in refused_row" in told
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ValidationError([CANARY]),
+        ValueError(CANARY),
+        KeyError(CANARY),
+        FileNotFoundError(2, "No such file or directory", f"/tmp/{CANARY}"),
+        ExceptionGroup(CANARY, [ValueError(CANARY)]),
+        OperationalError(f"deadlock detected\nDETAIL:  {CANARY}"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_a_message_that_may_quote_somebody_is_left_out(
+    fault: Exception, lines: Callable[[], list[dict[str, Any]]]
+) -> None:
+    fault.add_note(CANARY)
+    logged_by_us(fault)
+    logged_by_others(fault)
+    assert len(lines()) == 2
+    assert CANARY not in json.dumps(lines())
+    assert all(type(fault).__name__ in line["exception"] for line in lines())
+
+
+def test_a_message_that_speaks_of_machines_is_kept(lines: Callable[[], list[dict[str, Any]]]) -> None:
+    logged_by_us(OperationalError("connection refused by 10.0.0.7"))
+    logged_by_us(FileNotFoundError(2, "No such file or directory"))
+    told = [line["exception"] for line in lines()]
+    assert told[0] == "django.db.utils.OperationalError: connection refused by 10.0.0.7"
+    assert told[1] == "builtins.FileNotFoundError: [Errno 2] No such file or directory"
+
+
+def test_what_led_to_it_is_told_too_each_once(lines: Callable[[], list[dict[str, Any]]]) -> None:
+    first, second = ValueError(CANARY), RuntimeError(CANARY)
+    second.__cause__, first.__cause__ = first, second
+    logged_by_us(second)
+    assert lines()[0]["exception"] == "builtins.RuntimeError\ncaused by builtins.ValueError"
+
+
+def test_an_exception_on_its_way_is_found(lines: Callable[[], list[dict[str, Any]]]) -> None:
+    try:
+        int(CANARY)
+    except ValueError:
+        structlog.get_logger("ours").exception("it_broke")
+        logging.getLogger("theirs").exception("it broke")
+    assert all(line["exception"].startswith("builtins.ValueError\n") for line in lines())
+
+
+def test_uvicorn_writes_our_lines_in_place_of_its_own() -> None:
+    """It sets up its own logging before it loads the application."""
+    code = f"""
+import logging, uvicorn
+uvicorn.Config("pocketchat.asgi:application").load()
+try:
+    raise ValueError("{CANARY}")
+except ValueError:
+    logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
+logging.getLogger("uvicorn.access").info("GET /?q={CANARY}")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    (line,) = ran.stderr.splitlines()
+    assert json.loads(line)["exception"].startswith("builtins.ValueError\n")
+    assert CANARY not in ran.stdout + ran.stderr
