@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 from django.test import Client
+from playwright.sync_api import Browser
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations.models import Conversation, Turn
+from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
 from tests.stack import Caller, Stack, running_stack
 
@@ -48,6 +50,13 @@ def api(owner: User) -> APIClient:
     client = APIClient()
     client.force_authenticate(owner)
     return client
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Gone with its module: while Playwright's event loop runs, no other can run in this thread."""
+    with running_chromium() as started:
+        yield started
 
 
 @pytest.hookimpl(tryfirst=True)

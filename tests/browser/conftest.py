@@ -1,53 +1,18 @@
-"""A real browser. Without Chromium these tests say how to get it; where it must be there, its absence fails them."""
+"""A real browser on the running product."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django import Settings
 
 from accounts.models import User
 from tests.factories import PASSWORD, make_user
 from tests.stack import Stack
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-MISSING = "Chromium is not installed, and the product was not tried in a browser: apt-get install chromium"
 SECONDS = 10
-
-
-def chromium() -> str | None:
-    named = os.environ.get("POCKETCHAT_CHROMIUM", "")
-    return named or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    # Its loop runs in this thread; the database is only ever used between its steps.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as driver:
-        yield driver
-
-
-@pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    path = chromium()
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-    yield running
-    running.close()
 
 
 class Visit:

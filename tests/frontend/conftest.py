@@ -1,35 +1,14 @@
 """A browser for modules that can be tested without the server."""
 
 import mimetypes
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 from tests.stack import ROOT
 
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 EMPTY = '<!doctype html><html lang="en"><title>Test</title><main></main><p data-announcer></p>'
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Gone with its module: while Playwright's event loop runs, Django refuses the database to other tests."""
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if not path:
-        pytest.skip("no Chromium on this machine")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        yield browser
-        browser.close()
 
 
 def _serve(route: Route) -> None:
@@ -45,9 +24,9 @@ def _serve(route: Route) -> None:
 
 
 @pytest.fixture
-def tab(chromium: Browser) -> Iterator[Page]:
+def tab(browser: Browser) -> Iterator[Page]:
     """An empty page of ours."""
-    page = chromium.new_page()
+    page = browser.new_page()
     page.route("**/*", _serve)
     page.goto("http://pocketchat.test/")
     yield page
