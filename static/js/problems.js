@@ -47,8 +47,8 @@ export function reportLoggedOut() {
   });
 }
 
-export function reportGone() {
-  report("This conversation no longer exists. Nothing was sent.", {
+export function reportGone({ isSending = false } = {}) {
+  report(`This conversation no longer exists.${isSending ? " Nothing was sent." : ""}`, {
     action: { label: "New conversation", href: "/" },
   });
 }

@@ -15,9 +15,9 @@ export function isPart(xhr) {
   return xhr.status >= 200 && xhr.status < 300 && !isLogIn(xhr) && !isWholePage(xhr);
 }
 
-function explain(xhr) {
+function explain(xhr, isSending) {
   if (isLogIn(xhr)) reportLoggedOut();
-  else if (xhr.status === 404 || xhr.status === 410) reportGone();
+  else if (xhr.status === 404 || xhr.status === 410) reportGone({ isSending });
   else if (xhr.status === 429) report("That was too fast. Wait a moment, then try again.");
   else report("The server could not do that just now. Nothing is lost; try again.");
 }
@@ -37,14 +37,15 @@ function isRefusal(xhr) {
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const { xhr } = detail;
   const problem = document.querySelector(".composer-problem");
+  const isSending = detail.requestConfig.elt.matches("#composer");
   if (isPart(xhr)) {
-    const shown = detail.requestConfig.elt.matches("#composer") && shownAlready(xhr);
+    const shown = isSending && shownAlready(xhr);
     if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
   } else if (problem && isRefusal(xhr)) {
     Object.assign(detail, { shouldSwap: true, target: problem, swapOverride: "innerHTML" });
   } else {
     detail.shouldSwap = false;
-    explain(xhr);
+    explain(xhr, isSending);
   }
 });
 
