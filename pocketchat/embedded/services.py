@@ -15,6 +15,8 @@ from pocketchat.embedded.wheels import bundled_weights
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIRST_PAGE = "/accounts/login/"
+FIRST_PAGE_SECONDS = 3.0
+"""The first request loads what a page needs; asking again before it is done would only make it take longer."""
 WORKER = ("-m", "celery", "--quiet", "-A", "pocketchat", "worker", "--pool", "threads")
 ALONE = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 REPLIES_AT_ONCE = 200
@@ -84,7 +86,7 @@ class Workers:
             command=lambda: self._command(
                 "web", "-m", "pocketchat.embedded.web", str(socket_.fileno()), open_files=(socket_.fileno(),)
             ),
-            is_ready=lambda: listening.answers(host, port, FIRST_PAGE),
+            is_ready=lambda: listening.answers(host, port, FIRST_PAGE, seconds=FIRST_PAGE_SECONDS),
             patience=60,
             is_heard=True,
         )

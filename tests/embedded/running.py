@@ -18,7 +18,7 @@ from pocketchat.embedded.process import wait_until
 from pocketchat.embedded.services import FIRST_PAGE
 from tests.stack import ROOT
 
-START_SECONDS = 60
+START_SECONDS = 120
 RUNNING = "Ctrl-C stops everything."
 
 

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from django.conf import settings
+from django.db import connection
 
+from pocketchat.embedded import database
 from pocketchat.embedded.process import wait_until
 from tests.embedded.running import RUNNING, SIGNS, Up, refused, standing_in, started
+from tests.stack import database_url
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("up")]
 
@@ -45,6 +49,15 @@ def test_it_answers_and_says_where_and_what_to_do_next(var: Path, up: Up) -> Non
     assert f"http://localhost:{up.port}" in said
     assert "becomes the administrator" in said
     assert str(var / "log") in said
+
+
+def test_the_bundled_model_is_there_with_its_whole_window(up: Up) -> None:
+    address = up.family()["web"].environ()["POCKETCHAT_BUNDLED_URL"]
+    offered = httpx.get(f"{address}/models").json()["data"]
+    assert [(one["id"], one["meta"]["n_ctx"]) for one in offered] == [("smollm2-135m", 8192)]
+    question = {"model": "smollm2-135m", "max_tokens": 3, "messages": [{"role": "user", "content": "Hello"}]}
+    answer = httpx.post(f"{address}/chat/completions", json=question, timeout=60).json()
+    assert answer["usage"]["completion_tokens"] > 0
 
 
 def test_mail_is_readable_where_it_was_started(up: Up) -> None:
@@ -87,3 +100,27 @@ def test_a_killed_supervisor_leaves_nobody_behind(var: Path, up: Up) -> None:
     up.process.kill()
     up.process.wait()
     assert wait_until(lambda: standing_in(var) == [], seconds=5)
+
+
+@pytest.fixture
+def empty_database(db: None) -> Iterator[str]:
+    """The address of a database on the server of the tests, as somebody has it who runs one."""
+    name = f"elsewhere_{connection.settings_dict['NAME']}"
+    with database.connect({**connection.settings_dict, "NAME": "postgres"}) as server:
+        server.execute(f"CREATE DATABASE {name}")
+        yield database_url().replace(str(connection.settings_dict["NAME"]), name)
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_what_the_settings_name_is_used_and_not_started(tmp_path: Path, empty_database: str) -> None:
+    with started(
+        tmp_path / "var",
+        DATABASE_URL=empty_database,
+        REDIS_URL=settings.REDIS_URL,
+        SECRET_KEY="k" * 60,
+        POCKETCHAT_CHAT_MODEL="openai:some-model",
+    ) as product:
+        assert product.says(RUNNING), product.output.read_text()
+        assert product.answers()
+        assert product.family().keys() == {"web", "replies", "background"}
+        product.stop()
