@@ -148,7 +148,6 @@ MIDDLEWARE = [
     "pocketchat.security.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -176,9 +175,9 @@ TEMPLATES = [
 ]
 
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+# Our pages speak English, and so does what Django and allauth add to them: without LocaleMiddleware nobody asks the
+# browser for its language.
 LANGUAGE_CODE = "en"
-# Our pages speak English; what Django and allauth add to them must not speak the browser's language.
-LANGUAGES = [("en", "English")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
 USE_I18N = True

@@ -101,6 +101,13 @@ def test_logging_in_and_out(client: Client, owner: User) -> None:
     assert "_auth_user_id" not in client.session
 
 
+def test_pages_speak_english_whatever_the_browser_speaks(client: Client, owner: User) -> None:
+    fields = {"login": owner.email, "password": "wrong"}
+    response = client.post("/accounts/login/", fields, headers={"accept-language": "de"})
+    assert "are not correct" in response.content.decode()
+    assert "Accept-Language" not in response["Vary"]
+
+
 def test_a_forgotten_password_is_set_anew_by_mail_and_works_once(client: Client, owner: User) -> None:
     client.post("/accounts/password/reset/", {"email": owner.email})
     found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+/)", str(mail.outbox[0].body))
