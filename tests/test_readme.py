@@ -7,7 +7,7 @@ from pydantic_ai.models import infer_model
 
 from tests.stack import ROOT
 
-README = (ROOT / "README.md").read_text()
+README = " ".join((ROOT / "README.md").read_text().split())
 AT_HAND, WITH_A_PACKAGE = (
     re.findall(r"`([a-z]+)`", sentence)
     for sentence in re.findall(r"(?:work as installed|a package of their own): ([^.]+)\.", README)
