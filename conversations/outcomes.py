@@ -2,7 +2,7 @@
 
 from conversations.providers.errors import SENTENCES
 
-INTERRUPTED = "The reply was interrupted because the server stopped. What had arrived is kept."
+INTERRUPTED = "The reply was interrupted because the server stopped. Nothing that had arrived is lost."
 NEVER_BEGUN = "Nobody was there to answer: the workers of this installation are not running. Your question is kept."
 STOPPED = "You stopped this reply."
 INTERNAL = "Something went wrong here while the reply was written. Your question is kept."

@@ -1,5 +1,6 @@
 """System checks: settings that can be read but cannot be meant."""
 
+import os
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -106,7 +107,26 @@ def base_url_is_an_address(**_: Any) -> list[CheckMessage]:
     ]
 
 
+KEYS = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+def chat_model_has_a_key(**_: Any) -> list[CheckMessage]:
+    """For the providers named in the README; others look for their own variables when they are first asked."""
+    variable = KEYS.get(settings.POCKETCHAT_CHAT_MODEL.partition(":")[0])
+    given = settings.POCKETCHAT_CHAT_API_KEY or settings.POCKETCHAT_CHAT_BASE_URL
+    if variable is None or given or os.environ.get(variable):
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_CHAT_MODEL is {settings.POCKETCHAT_CHAT_MODEL}, and {variable} is not set.",
+            hint=f"Set {variable}, or POCKETCHAT_CHAT_BASE_URL for a server of your own.",
+            id="pocketchat.E008",
+        )
+    ]
+
+
 CHECKS = (
+    chat_model_has_a_key,
     address_is_protected,
     figures_make_sense,
     lease_outlasts_heartbeats,

@@ -1,10 +1,13 @@
 """The environment and `.env`, read so that a value which cannot be read is named."""
 
 import os
+from collections.abc import Collection
 from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+FEW = 10
 
 
 class Environment(environ.Env):  # type: ignore[misc]  # the package has no types
@@ -25,3 +28,22 @@ def postgres_database(env: Environment, var: str) -> dict[str, object]:
     except ValueError as error:
         raise ImproperlyConfigured(f"{refusal} ({error})") from error
     return database
+
+
+def choice(env: Environment, var: str, *, default: str, of: Collection[str]) -> str:
+    """One of a few words."""
+    if (value := env.str(var, default=default)) not in of:
+        shown = ", ".join(sorted(of)) if len(of) < FEW else "a name such as Europe/Berlin"
+        raise ImproperlyConfigured(f"{var} is {value!r}; it can be {shown}.")
+    return str(value)
+
+
+def mail_server(env: Environment, var: str, *, default: str) -> dict[str, Any]:
+    """Django's settings for the mail server that a URL in `var` names."""
+    try:
+        server: dict[str, Any] = env.email(var, default=default)
+    except (ValueError, KeyError, ImproperlyConfigured) as error:
+        raise ImproperlyConfigured(
+            f"{var} must be like smtp+tls://user:password@host:587, or consolemail://"
+        ) from error
+    return server

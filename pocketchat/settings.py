@@ -7,11 +7,12 @@ one embedded service; while they are unset the service that `manage.py up` start
 import os
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+from zoneinfo import available_timezones
 
 from django.core.exceptions import ImproperlyConfigured
 
 from pocketchat.embedded.places import Places
-from pocketchat.environment import Environment, postgres_database
+from pocketchat.environment import Environment, choice, mail_server, postgres_database
 from pocketchat.logs import logging_config
 from pocketchat.secret_key import kept_secret_key
 
@@ -178,7 +179,7 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 # Our pages speak English, and so does what Django and allauth add to them: without LocaleMiddleware nobody asks the
 # browser for its language.
 LANGUAGE_CODE = "en"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = choice(env, "TIME_ZONE", default="UTC", of=available_timezones())
 USE_TZ = True
 USE_I18N = True
 
@@ -200,13 +201,15 @@ ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="optional")
+ACCOUNT_EMAIL_VERIFICATION = choice(
+    env, "ACCOUNT_EMAIL_VERIFICATION", default="optional", of=("mandatory", "optional", "none")
+)
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _address.scheme
 # On this machine the first person makes an account; a server with a database of its own is not open by oversight.
 POCKETCHAT_OPEN_SIGNUP = env.bool("POCKETCHAT_OPEN_SIGNUP", default=POCKETCHAT_EMBEDDED_DATABASE)
 
-vars().update(env.email("EMAIL_URL", default="consolemail://"))
+vars().update(mail_server(env, "EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"PocketChat <noreply@{_address.hostname}>")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 

@@ -26,10 +26,16 @@ def test_the_settings_as_they_come_are_sound() -> None:
         ({"POCKETCHAT_CONTEXT_WINDOW": 2000, "POCKETCHAT_REPLY_TOKENS": 2000}, "pocketchat.E004"),
         ({"POCKETCHAT_CHAT_MODEL": "gpt-5"}, "pocketchat.E005"),
         ({"POCKETCHAT_CHAT_API_KEY": "key"}, "pocketchat.E006"),
+        ({"POCKETCHAT_CHAT_MODEL": "openai:gpt-5"}, "pocketchat.E008"),
+        ({"POCKETCHAT_CHAT_MODEL": "anthropic:claude-opus-4-8"}, "pocketchat.E008"),
         ({"POCKETCHAT_CHAT_MODEL": "openai:x", "POCKETCHAT_CHAT_BASE_URL": "localhost:11434"}, "pocketchat.E007"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(values: dict[str, Any], expected: str, settings: Any) -> None:
+def test_what_cannot_be_meant_is_refused(
+    values: dict[str, Any], expected: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
     for name, value in values.items():
         setattr(settings, name, value)
     assert found() == [expected]

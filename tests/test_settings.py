@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from tests.stack import ROOT
 
@@ -24,7 +25,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def read_names() -> set[str]:
     """Every variable that the settings read."""
-    reader = r"(?:\benv\.\w+\(|os\.environ\.get\(|postgres_database\(env,)"
+    reader = r"(?:\benv\.\w+\(|os\.environ\.get\(|(?:postgres_database|choice|mail_server)\(\s*env,)"
     return set(re.findall(rf'{reader}\s*"([A-Z_]+)"', SETTINGS.read_text()))
 
 
@@ -69,3 +70,19 @@ def test_https_binds_this_host_alone_until_its_owner_says_more(monkeypatch: pyte
 def test_http_promises_no_https(monkeypatch: pytest.MonkeyPatch) -> None:
     found = settings_of(monkeypatch, SECURE_HSTS_SECONDS="60", SECURE_HSTS_INCLUDE_SUBDOMAINS="true")
     assert found["SECURE_HSTS_SECONDS"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("TIME_ZONE", "Mars", "Europe/Berlin"),
+        ("ACCOUNT_EMAIL_VERIFICATION", "maybe", "mandatory, none, optional"),
+        ("EMAIL_URL", "nonsense", "smtp"),
+        ("POCKETCHAT_PORT", "80x", "cannot be read"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_refused_by_name(
+    name: str, value: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=rf"^{name} .*{words}"):
+        settings_of(monkeypatch, **{name: value})
