@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser
 from pytest_django import DjangoDbBlocker, Settings
@@ -13,6 +14,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations.models import Conversation, Turn
+from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
 from tests.stack import Caller, Stack, running_stack
@@ -82,6 +84,19 @@ def stack(running: Stack, transactional_db: None) -> Iterator[Stack]:
     running.provider.forget()
     yield running
     assert not Turn.objects.live().exists(), "a test left a turn live"
+    # The tables are emptied next: a worker that still writes its trace would be caught between them.
+    wait_until(_workers_are_idle, seconds=5)
+
+
+def _workers_are_idle() -> bool:
+    """Nobody else is in a transaction, and whatever came to its own end has left its trace."""
+    ended = Turn.objects.filter(status__in=["complete", "failed"]).filter(model_calls=None)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND state <> 'idle'"
+        )
+        return not ended.exists() and cursor.fetchone()[0] == 0
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser
         picture(page, "answered")
 
         visit.ask("Write a long story about a lighthouse keeper and the sea, in ten paragraphs.")
+        expect(page.locator("article.turn")).to_have_count(2)
         expect(answer_of(page)).to_contain_text(re.compile(r"\w+ \w+ \w+ \w+"), timeout=ANSWER_MS)
         picture(page, "streaming")
         begun = answer_of(page).inner_text()[:20]
