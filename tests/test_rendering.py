@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from django.utils.safestring import SafeString
@@ -421,7 +422,46 @@ def test_the_latex_that_models_write_is_understood(latex: str) -> None:
 
 
 def test_limits_stand_under_the_operator() -> None:
-    assert '<munder><mo movablelimits="true">lim</mo>' in render_markdown("$$\\lim_{n \\to \\infty} a_n$$")
+    assert '<munder><mo movablelimits="true" lspace="0" rspace="0">lim</mo>' in render_markdown(
+        "$$\\lim_{n \\to \\infty} a_n$$"
+    )
+
+
+def test_a_matrix_with_its_brackets_is_one_base() -> None:
+    html = render_markdown("$$\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}^{-1}$$")
+
+    fence = '<msup><mrow><mo stretchy="true" fence="true" form="prefix">(</mo><mtable>'
+    assert fence in html
+    assert (
+        '</mtable><mo stretchy="true" fence="true" form="postfix">)</mo></mrow><mrow><mo>−</mo><mn>1</mn></mrow></msup>'
+        in html
+    )
+
+
+@pytest.mark.parametrize("latex", ["\\binom{n}{k}^2", "\\begin{bmatrix}1\\end{bmatrix}_i^T", "\\left(x\\right)^2"])
+def test_a_script_has_one_base(latex: str) -> None:
+    html = render_markdown(f"${latex}$")
+
+    script = next(element for element in ET.fromstring(html).iter() if element.tag.startswith("msu"))
+    assert len(script) == {"msup": 2, "msub": 2, "msubsup": 3}[script.tag]
+
+
+THIN_SPACE = '<mspace width="0.1667em"></mspace>'
+
+
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        ("n \\log n", f"<mi>n</mi>{THIN_SPACE}<mi>log</mi><mo>\u2061</mo>{THIN_SPACE}<mi>n</mi>"),
+        ("\\exp(x)", '<mi>exp</mi><mo>\u2061</mo><mo stretchy="false">(</mo>'),
+        ("\\sin^2 x", f"<msup><mi>sin</mi><mn>2</mn></msup><mo>\u2061</mo>{THIN_SPACE}<mi>x</mi>"),
+        ("\\max_i x", f"</munder>{THIN_SPACE}<mi>x</mi>"),
+        ("a + \\ln b", f"<mo>+</mo><mi>ln</mi><mo>\u2061</mo>{THIN_SPACE}<mi>b</mi>"),
+        ("\\cos\\theta\\sin\\phi", f"<mi>θ</mi>{THIN_SPACE}<mi>sin</mi>"),
+    ],
+)
+def test_names_of_functions_stand_apart_from_what_is_beside_them(latex: str, shown: str) -> None:
+    assert shown in render_markdown(f"${latex}$")
 
 
 @pytest.mark.parametrize(

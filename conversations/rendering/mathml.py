@@ -8,6 +8,7 @@ from latex2mathml import exceptions
 from latex2mathml.converter import convert_to_element
 
 from conversations.rendering.allowance import Allowance
+from conversations.rendering.layout import lay_out
 
 LONGEST_FORMULA = 3_000
 """Characters. Longer ones are no formulas a person would read."""
@@ -77,6 +78,7 @@ def _mathml(latex: str, *, display: bool, allowance: Allowance) -> str:
         root = convert_to_element(_understood(latex), display="block" if display else "inline")
         for element in root.iter():
             _settle(element)
+        lay_out(root)
         root.attrib = {"display": "block"} if display else {}
         root.set("dir", "ltr")
         root.set("alttext", latex)
