@@ -123,6 +123,7 @@ def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
         "turn": turn_view(asked_turn),
         "conversation": asked_turn.conversation,
         "oob_parent": asked_turn.conversation.head_id,
+        "was_asked": True,
         "entry": entry_of(asked_turn.conversation, is_current=True),
     }
     return render(request, "conversations/_turn.html", context)

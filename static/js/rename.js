@@ -5,6 +5,10 @@ function focusEdit() {
   document.querySelector("#conversation-title a")?.focus();
 }
 
+function nameTab(heading) {
+  document.title = `${heading.innerText.trim()} · PocketChat`;
+}
+
 function cancel(form) {
   const restored = title.cloneNode(true);
   form.replaceWith(restored);
@@ -16,9 +20,14 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.target.matches("div#conversation-title")) title = detail.target;
 });
 
+// A first question names its conversation.
+document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
+  if (detail.target.matches("div#conversation-title")) nameTab(document.querySelector("div#conversation-title"));
+});
+
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   if (detail.requestConfig?.verb === "post" && detail.elt.matches("div#conversation-title")) {
-    document.title = `${detail.elt.innerText.trim()} · PocketChat`;
+    nameTab(detail.elt);
     focusEdit();
   } else document.querySelector(".rename-input")?.select();
 });

@@ -193,6 +193,13 @@ def test_the_policy_forbids_everything_inline_and_from_elsewhere(page: Client) -
     assert "http" not in policy
 
 
+def test_a_question_that_names_its_conversation_sends_the_title_along(page: Client, conversation: Conversation) -> None:
+    fields = {"text": "Why is the sky blue?", "request_key": str(uuid4())}
+    part = page.post(address(conversation, "turns/"), fields, headers=HX).content.decode()
+    assert 'hx-swap-oob="outerHTML:div#conversation-title"' in part
+    assert '<h1 class="bar-heading" dir="auto">Why is the sky blue?</h1>' in part
+
+
 def test_a_conversation_is_renamed_and_the_name_stays(page: Client, conversation: Conversation) -> None:
     assert page.post(address(conversation, "rename/"), {"title": "Bees"})["Location"] == address(conversation)
     exchange(conversation, "Something else")
