@@ -604,13 +604,14 @@ def test_what_is_not_http_is_hung_up_on(provider: ScriptedProvider) -> None:
 
 
 def test_leaving_the_provider_ends_its_answers_and_its_thread() -> None:
+    before = set(threading.enumerate())
     with ExitStack() as client_side:
         with ScriptedProvider(default=Reply(fault=Silence(after=0))) as provider:
             url, body = f"{provider.openai_url}/chat/completions", question(stream=True)
             client_side.enter_context(httpx.stream("POST", url, content=body))
 
         assert provider.requests[0].ended_by == "provider"
-    assert "scripted provider" not in {thread.name for thread in threading.enumerate()}
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_port_in_use_is_reported(provider: ScriptedProvider) -> None:

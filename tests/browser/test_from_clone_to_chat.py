@@ -135,7 +135,7 @@ def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser
 
         page.goto(f"{address}/")
         visit.ask("Count from one to five hundred in words, one number a line, and explain each of them.")
-        expect(answer_of(page)).to_contain_text(re.compile(r"\w+\s+\w+"), timeout=ANSWER_MS)
+        expect(answer_of(page)).to_contain_text(re.compile(r"\w"), timeout=ANSWER_MS)
         page.get_by_role("button", name="Stop the reply").click()
         expect(page.get_by_text("You stopped this reply.")).to_be_visible()
         stopped, kept = page.url.split("#")[0], answer_of(page).inner_text()

@@ -119,6 +119,7 @@ def test_what_the_settings_name_is_used_and_not_started(tmp_path: Path, empty_da
         REDIS_URL=settings.REDIS_URL,
         SECRET_KEY="k" * 60,
         POCKETCHAT_CHAT_MODEL="openai:some-model",
+        OPENAI_API_KEY="some-key",
     ) as product:
         assert product.says(RUNNING), product.output.read_text()
         assert product.answers()
