@@ -1,4 +1,5 @@
-// Copy buttons: of a block of code, and of a whole reply (as Markdown for editors, as formatted text for documents).
+// Copy buttons: of a block of code, of a named element, and of a whole reply (as Markdown for editors, as formatted text
+// for documents).
 import { announce } from "./announce.js";
 
 const SHOWN_FOR = 1600;
@@ -45,12 +46,13 @@ function formatted(prose) {
 
 function wanted(button) {
   if (button.matches(".code-copy")) return [button.closest("figure").querySelector("pre").textContent];
+  if (button.dataset.copies) return [document.getElementById(button.dataset.copies).textContent];
   const answer = button.closest(".answer");
   return [answer.querySelector("[data-source]").content.textContent, formatted(answer.querySelector(".prose"))];
 }
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest(".code-copy, [data-copy-answer]");
+  const button = event.target.closest(".code-copy, [data-copies], [data-copy-answer]");
   if (!button) return;
   try {
     await copy(...wanted(button));

@@ -10,6 +10,7 @@ from knox.models import AuthToken
 
 from accounts import tokens
 from accounts.models import User
+from accounts.views import NEW_TOKEN
 from tests.factories import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -27,12 +28,26 @@ def reads_with(token: str) -> int:
 
 def test_a_token_is_shown_once_and_opens_the_api(client: Client, owner: User) -> None:
     confirm(client, owner)
-    made = client.post("/accounts/tokens/", {"life": "30"}).content.decode()
+    made = client.post("/accounts/tokens/", {"life": "30"}, follow=True).content.decode()
     found = re.search(r'class="secret">([^<]+)<', made)
     assert found is not None
     assert found[1] not in client.get("/accounts/tokens/").content.decode()
     assert reads_with(found[1]) == 200
     assert found[1] not in str(AuthToken.objects.values())
+
+
+def test_a_page_with_a_new_token_is_reloaded_without_making_another(client: Client, owner: User) -> None:
+    confirm(client, owner)
+    assert client.post("/accounts/tokens/", {"life": "30"})["Location"] == "/accounts/tokens/"
+    assert 'class="secret"' in client.get("/accounts/tokens/").content.decode()
+    assert 'class="secret"' not in client.get("/accounts/tokens/").content.decode()
+    assert AuthToken.objects.count() == 1
+
+
+def test_a_new_token_is_not_left_in_the_session(client: Client, owner: User) -> None:
+    confirm(client, owner)
+    client.post("/accounts/tokens/", {"life": "30"}, follow=True)
+    assert NEW_TOKEN not in client.session
 
 
 def test_tokens_are_shown_and_made_only_after_the_password(client: Client, owner: User) -> None:
