@@ -23,7 +23,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscrip
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
-    list_display = ("id", "status", "error_code", "model", "created_at", "finished_at", "input_tokens", "output_tokens")
+    list_display = ("created_at", "status", "error_code", "model", "output_tokens")
+    ordering = ("-created_at",)
     list_filter = ("status", "error_code", "model")
     date_hierarchy = "created_at"
     show_full_result_count = False
@@ -33,7 +34,8 @@ class TurnAdmin(ReadOnlyAdmin):
 
 @admin.register(ModelCall)
 class ModelCallAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "purpose", "provider", "model", "outcome", "first_token_ms", "latency_ms", "cost")
+    list_display = ("created_at", "purpose", "model", "outcome", "latency_ms", "cost")
+    ordering = ("-created_at",)
     list_filter = ("purpose", "provider", "model", "outcome")
     date_hierarchy = "created_at"
     show_full_result_count = False

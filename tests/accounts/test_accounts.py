@@ -4,6 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth import authenticate
 from django.core import mail
 from django.core.management import call_command
@@ -12,7 +13,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
-from tests.factories import PASSWORD, make_user
+from conversations.models import Conversation
+from tests.factories import PASSWORD, exchange, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +87,22 @@ def test_the_log_in_page_offers_an_account_only_to_those_who_may_have_one(client
     assert "Create an account" not in client.get("/accounts/login/").content.decode()
 
 
+def test_the_first_person_is_welcomed_and_told_who_becomes_administrator(client: Client, settings: Settings) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    assert "Welcome back" not in page
+    assert "becomes the administrator" in page
+    assert 'href="/accounts/signup/"' in page
+    settings.POCKETCHAT_EMBEDDED_DATABASE = False
+    assert "becomes the administrator" not in client.get("/accounts/login/").content.decode()
+
+
+def test_whoever_comes_after_the_first_is_asked_to_log_in(client: Client, owner: User) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    assert "Welcome back" in page
+    assert 'name="login"' in page
+    assert "administrator" not in page
+
+
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_mail_about_no_account_offers_one_only_where_it_may_be_had(
     client: Client, settings: Settings, is_open: bool
@@ -141,6 +159,41 @@ def test_the_password_is_changed(client: Client, owner: User) -> None:
     assert authenticate(email=owner.email, password="another long pass phrase") == owner
 
 
+def test_a_reset_password_is_said_to_be_changed_once(client: Client, owner: User) -> None:
+    client.post("/accounts/password/reset/", {"email": owner.email})
+    found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+/)", str(mail.outbox[0].body))
+    assert found is not None
+    form = client.get(found[1], follow=True)
+    fields = {"password1": "another long pass phrase", "password2": "another long pass phrase"}
+    done = client.post(form.redirect_chain[-1][0], fields, follow=True).content.decode()
+    assert done.count("password is changed") == 1
+
+
+def test_an_address_is_offered_only_what_can_be_done_with_it(client: Client, owner: User) -> None:
+    log_in(client, owner.email)
+    EmailAddress.objects.update_or_create(user=owner, email=owner.email, defaults={"primary": True, "verified": True})
+    page = client.get("/accounts/email/").content.decode()
+    assert not re.search("action_(primary|send|remove)", page)
+    EmailAddress.objects.create(user=owner, email="new@example.org")
+    page = client.get("/accounts/email/").content.decode()
+    assert re.findall("action_(primary|send|remove)", page) == ["send", "remove"]
+
+
+def test_another_confirmed_address_becomes_the_primary_one(client: Client, owner: User) -> None:
+    log_in(client, owner.email)
+    other = EmailAddress.objects.create(user=owner, email="other@example.org", verified=True)
+    assert "action_primary" in client.get("/accounts/email/").content.decode()
+    client.post("/accounts/email/", {"email": other.email, "action_primary": ""})
+    other.refresh_from_db()
+    assert other.primary
+
+
+def test_labels_are_written_like_sentences(client: Client, owner: User) -> None:
+    log_in(client, owner.email)
+    page = client.get("/accounts/password/change/").content.decode()
+    assert re.findall(r"<label[^>]*>([^<]*)</label>", page)[0] == "Current password"
+
+
 def test_an_administrator_is_made_at_the_command_line(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     call_command("createsuperuser", interactive=False, email="admin@example.org")
@@ -172,6 +225,18 @@ def test_whoever_may_not_open_the_admin_is_told_so(client: Client, owner: User) 
 def test_the_admin_shows_turns_and_calls_without_what_was_said(client: Client, page: str) -> None:
     client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
     assert client.get(f"/admin/conversations/{page}/").status_code == 200
+
+
+def test_the_admin_lists_the_newest_turns_first(client: Client, conversation: Conversation) -> None:
+    older, newer = exchange(conversation), exchange(conversation)
+    client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
+    page = client.get("/admin/conversations/turn/").content.decode()
+    assert "PocketChat administration" in page
+    assert page.index(str(newer.pk)) < page.index(str(older.pk))
+
+
+def test_browsers_that_ask_for_an_icon_are_shown_ours(client: Client) -> None:
+    assert re.fullmatch(r"/static/img/icon.*\.svg", client.get("/favicon.ico")["Location"])
 
 
 PAGES = ["login/", "signup/", "password/reset/", "password/reset/done/", "confirm-email/", "inactive/"]
