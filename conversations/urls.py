@@ -7,7 +7,6 @@ from conversations.views import pages, turns
 app_name = "conversations"
 urlpatterns = [
     path("", turns.home, name="home"),
-    path("", turns.home, name="start"),
     path("c/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
     path("c/<uuid:conversation_id>/rename/", pages.rename, name="rename"),

@@ -29,7 +29,6 @@ class TurnView:
     prompt: Message
     answers: tuple[Message, ...]
     is_newest: bool
-    show_prompt: bool = True
 
     @property
     def id(self) -> str:

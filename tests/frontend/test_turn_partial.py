@@ -20,7 +20,7 @@ class Shown:
     answer_text: str = "It is **warm**."
     error: str = ""
     can_retry: bool = False
-    show_prompt: bool = True
+    retry_key: str = "key"
     was_cut_off: bool = False
     id: str = ID
     anchor: str = f"turn-{ID}"
@@ -65,7 +65,7 @@ def test_a_finished_turn_has_no_stream() -> None:
 
 @pytest.mark.parametrize("status", ["failed", "stopped", "interrupted"])
 def test_an_unfinished_turn_says_why_and_offers_to_try_again(status: str) -> None:
-    html = partial(Shown(status=status, can_retry=True))
+    html = partial(Shown(status=status, error="So it ended.", can_retry=True))
     assert 'class="notice' in html
     assert f'action="/turns/{ID}/retry/"' in html
 
@@ -83,10 +83,6 @@ def test_a_failure_without_a_word_leaves_no_empty_reply() -> None:
     html = partial(Shown(status="failed", answer_text=""))
     assert 'class="prose"' not in html
     assert "data-copy-answer" not in html
-
-
-def test_a_question_asked_again_is_shown_once() -> None:
-    assert "Is it cold?" not in partial(Shown(show_prompt=False))
 
 
 def test_a_reply_at_its_limit_says_so() -> None:
