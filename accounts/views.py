@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -14,8 +15,8 @@ from accounts import tokens
 from accounts.forms import NewTokenForm
 from accounts.models import User
 
-NEW_TOKEN = "new_token"  # noqa: S105  # the name of a place
-"""In the session: a token that was made and not shown yet."""
+NEW_TOKEN = "new_token"  # noqa: S105  # the name of a cookie
+SECONDS_TO_SHOW = 60
 
 
 @never_cache
@@ -27,11 +28,31 @@ def api_tokens(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     form = NewTokenForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        # Through a redirect, so that a reload makes no other; the session keeps it until that one page is read.
-        request.session[NEW_TOKEN] = tokens.issue(user, life=form.cleaned_data["life"])
-        return redirect("account_tokens")
-    made = request.session.pop(NEW_TOKEN, "") if request.method == "GET" else ""
-    return render(request, "account/tokens.html", {"form": form, "made": made, "tokens": tokens.tokens_of(user)})
+        return _led_to_list(tokens.issue(user, life=form.cleaned_data["life"]), is_secure=request.is_secure())
+    made = request.get_signed_cookie(NEW_TOKEN, default="", max_age=SECONDS_TO_SHOW)
+    context = {"form": form, "made": made, "tokens": tokens.tokens_of(user)}
+    response = render(request, "account/tokens.html", context)
+    if made:
+        response.delete_cookie(NEW_TOKEN, path=reverse("account_tokens"))
+    return response
+
+
+def _led_to_list(token: str, *, is_secure: bool) -> HttpResponse:
+    """Through a redirect, so that a reload makes no other token.
+
+    The new one travels in a cookie that the next page takes away: the server keeps nothing but its hash.
+    """
+    response = redirect("account_tokens")
+    response.set_signed_cookie(
+        NEW_TOKEN,
+        token,
+        max_age=SECONDS_TO_SHOW,
+        path=reverse("account_tokens"),
+        httponly=True,
+        samesite="Strict",
+        secure=is_secure,
+    )
+    return response
 
 
 @require_POST
