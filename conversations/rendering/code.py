@@ -79,10 +79,13 @@ def _coloured(code: str, label: str, allowance: Allowance) -> str:
     if name is None or len(code) > allowance.code_characters or _WHITESPACE_RUN.search(code):
         return escape(code, quote=False)
     allowance.code_characters -= len(code)
+    # A lexer keeps state, so each block has its own. The first of a language compiles its patterns when it is asked for
+    # its first token, which is our time and not the message's.
+    lexer = get_lexer_by_name(name)
+    next(lexer.get_tokens_unprocessed(" "), None)
     started = time.thread_time()
     try:
-        # A lexer keeps state, so each block has its own.
-        return _spans(get_lexer_by_name(name), code, deadline=started + allowance.code_seconds)
+        return _spans(lexer, code, deadline=started + allowance.code_seconds)
     except TimeoutError:
         return escape(code, quote=False)
     finally:
