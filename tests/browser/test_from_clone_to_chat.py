@@ -47,6 +47,8 @@ def made_to_run(folder: Path, port: int) -> Iterator[None]:
     """`make run`, until its first page; it is ended as Ctrl-C does."""
     needed = ("PATH", "HOME", "LANG", "PIP_", "UV_", "SSL_", "REQUESTS_", "HTTP", "NO_PROXY")
     environment = {name: value for name, value in os.environ.items() if name.upper().startswith(needed)}
+    # A small model on a busy machine may take minutes for a story of full length.
+    environment["POCKETCHAT_REPLY_TOKENS"] = "400"
     with (folder / "run.out").open("ab") as said:
         make = subprocess.Popen(
             ["make", "run", f"ARGS=--port {port}"],
