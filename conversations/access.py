@@ -2,28 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 from django.http import Http404
 
+from accounts.models import User
 from conversations.models import Conversation, Message, Turn
 from conversations.querysets import ConversationQuerySet, MessageQuerySet
 
-if TYPE_CHECKING:
-    from accounts.models import User
 
-
-def conversations_of(user: "User | AnonymousUser") -> ConversationQuerySet:
+def conversations_of(user: User | AnonymousUser) -> ConversationQuerySet:
     """All conversations `user` may see: none before they have logged in."""
     if isinstance(user, AnonymousUser):
         return Conversation.objects.none()
     return Conversation.objects.visible_to(user)
 
 
-def conversation_of(user: "User | AnonymousUser", conversation_id: UUID) -> Conversation:
+def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:
     """Raises `Http404` when it is not one `user` may see."""
     conversation: Conversation | None = conversations_of(user).filter(pk=conversation_id).first()
     if conversation is None:
@@ -31,7 +28,7 @@ def conversation_of(user: "User | AnonymousUser", conversation_id: UUID) -> Conv
     return conversation
 
 
-def turn_of(user: "User | AnonymousUser", turn_id: UUID) -> Turn:
+def turn_of(user: User | AnonymousUser, turn_id: UUID) -> Turn:
     """Raises `Http404` when it is not in a conversation `user` may see; brings the conversation and the question."""
     turn: Turn | None = (
         Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user))

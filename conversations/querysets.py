@@ -1,12 +1,11 @@
 """Questions asked of the tables in more than one place, by name."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import models
 
-if TYPE_CHECKING:
-    from accounts.models import User
+from accounts.models import User
 
 LIVE_STATUSES = ("queued", "streaming")
 """A turn that is still to be answered, or is being answered."""
@@ -17,7 +16,7 @@ TERMINAL_STATUSES = ("complete", "stopped", "failed", "interrupted")
 class ConversationQuerySet(models.QuerySet[Any]):
     """Conversations; every reader starts from `visible_to`."""
 
-    def visible_to(self, user: "User") -> "ConversationQuerySet":
+    def visible_to(self, user: User) -> "ConversationQuerySet":
         """Those `user` owns and has not put into the bin."""
         return self.filter(owner=user, trashed_at__isnull=True)
 

@@ -8,21 +8,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.http import Http404
 from django.utils import timezone
 
+from accounts.models import User
 from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
 from conversations.text import clean, clean_blocks, estimate_tokens, preview
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """How long a turn may wait for a worker before the user is told that none came."""
@@ -52,7 +50,7 @@ class Renewal:
     stopping: frozenset[UUID]
 
 
-def start(owner: "User", *, text: str, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
+def start(owner: User, *, text: str, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
     """Begin a conversation with a question; the same key from the same owner finds what it began.
 
     `text` has been through `checked_prompt`.

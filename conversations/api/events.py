@@ -7,7 +7,6 @@ Redis the stored reply is served from the same address.
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -17,12 +16,10 @@ from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts.models import User
 from conversations import access
 from conversations.models import Message, Turn
 from conversations.streams import START, hub, position
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 TICK = 3.0
 """Seconds without an event after which the row is asked whether the turn still lives."""
@@ -55,7 +52,7 @@ def _check_access(request: HttpRequest, turn_id: UUID) -> None:
         connections.close_all()
 
 
-def _user(request: HttpRequest) -> "User":
+def _user(request: HttpRequest) -> User:
     """Who asks: by session in the browser, by token elsewhere."""
     if request.user.is_authenticated:
         return request.user

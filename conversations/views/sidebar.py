@@ -4,18 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
+from accounts.models import User
 from conversations import access
 from conversations.listing import page_of, place_of
 from conversations.models import Conversation, Turn
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 ENTRIES_A_PAGE = 50
 DAYS_OF_A_WEEK = 7
@@ -39,7 +37,7 @@ class Sidebar:
     next_cursor: str | None
 
 
-def sidebar_of(user: "User | AnonymousUser", *, current: UUID | None = None, after: str = "") -> Sidebar:
+def sidebar_of(user: User | AnonymousUser, *, current: UUID | None = None, after: str = "") -> Sidebar:
     """One query, whatever the number of conversations."""
     place, now = place_of(after), timezone.localtime()
     page = page_of(access.conversations_of(user).shown(), limit=ENTRIES_A_PAGE, after=place)

@@ -1,12 +1,13 @@
 """Asking, stopping, asking again. Each works as a form that reloads the page and as an htmx part of it."""
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.models import User
 from conversations import access, turns
 from conversations.forms import ComposerForm, RetryForm
 from conversations.models import Conversation
@@ -17,9 +18,6 @@ from conversations.views.pages import conversation_context, home_context
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import turn_view
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
