@@ -26,10 +26,9 @@ def answer(turn_id: str) -> None:
 @shared_task(name="conversations.sweep")
 def sweep() -> None:
     """End what lost workers left behind, and queue again what the queue lost."""
-    swept = turns.sweep(now=timezone.now())
+    swept = turns.sweep(now=timezone.now(), shown=shown)
     for turn in swept.interrupted:
         log.warning("turn_interrupted", turn=str(turn.pk))
-        turns.keep_shown(turn, shown(turn.pk))
         announce_end(turn.pk, turn.Status.INTERRUPTED)
     for turn_id in swept.waiting:
         enqueue_answer(turn_id)

@@ -4,7 +4,7 @@ A turn is answered at most once and ends exactly once, because every step says w
 whoever comes second changes nothing and is told so. No step waits for a network.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -219,13 +219,19 @@ class Swept:
     waiting: list[UUID]
 
 
-def sweep(*, now: datetime) -> Swept:
-    """End the turns whose worker is gone. Safe to run in many workers at once: each turn is ended by one of them."""
+def sweep(*, now: datetime, shown: Callable[[UUID], str] = lambda _: "") -> Swept:
+    """End the turns whose worker is gone. Safe to run in many workers at once: each turn is ended by one of them.
+
+    `shown` says what viewers of a turn have seen: what goes beyond the last save is kept with the end, in one
+    transaction, for the next attempt may begin as soon as the turn has ended.
+    """
     interrupted = []
     for turn in Turn.objects.abandoned(now=now):
+        seen = shown(turn.pk)
         with transaction.atomic():
             held = _locked_conversation(turn) and _end(turn, Turn.Status.INTERRUPTED, now=now, abandoned_at=now)
             if held:
+                _keep_shown(turn, seen)
                 _settle_tokens(turn)
                 _fall_back(turn)
                 interrupted.append(turn)
@@ -233,17 +239,13 @@ def sweep(*, now: datetime) -> Swept:
     return Swept(interrupted=interrupted, waiting=waiting)
 
 
-def keep_shown(turn: Turn, text: str) -> bool:
-    """Keep what viewers of an interrupted turn have seen beyond the last save; False: there is nothing more."""
-    with transaction.atomic():
-        if not _locked_conversation(turn):
-            return False
-        answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
-        if not text.strip() or (answer and not (text.startswith(answer.text) and len(text) > len(answer.text))):
-            return False
-        content = [{"type": "text", "text": text}]
-        _write_answer(turn, content, tokens=estimate_tokens(text), source=Message.TokensSource.ESTIMATE)
-    return True
+def _keep_shown(turn: Turn, seen: str) -> None:
+    """Of two states of one answer the longer is the later."""
+    saved = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
+    is_more = seen.startswith(saved.text) and len(seen) > len(saved.text) if saved else bool(seen.strip())
+    if is_more:
+        content = [{"type": "text", "text": seen}]
+        _write_answer(turn, content, tokens=0, source=Message.TokensSource.ESTIMATE)
 
 
 def _locked(conversation_id: UUID) -> Conversation:

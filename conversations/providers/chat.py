@@ -57,6 +57,10 @@ CODES: tuple[tuple[type[Exception], str], ...] = (
 )
 """The first class that fits gives the code; a lost connection depends on when it was lost, see `_code`."""
 
+MOST_DOLLARS = 1_000_000
+MOST_TOKENS = 2**31 - 1
+"""What the database's columns hold, and far more than any model takes."""
+
 OPENAI_DIALECT = {"openai": "openai-chat", "bundled": "openai-chat"}
 
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
@@ -174,20 +178,26 @@ def _finished(response: StreamedResponse) -> Finished:
         raise ProviderError("refused")
     usage = whole.usage
     return Finished(
-        input_tokens=usage.input_tokens or None,
-        output_tokens=usage.output_tokens or None,
-        cached_tokens=usage.cache_read_tokens or None,
+        input_tokens=_counted(usage.input_tokens),
+        output_tokens=_counted(usage.output_tokens),
+        cached_tokens=_counted(usage.cache_read_tokens),
         cost=_cost(whole),
         was_cut_off=whole.finish_reason == "length",
     )
 
 
+def _counted(tokens: int | None) -> int | None:
+    """None for a figure that cannot be: no answer is lost over its statistics."""
+    return tokens if tokens and 0 < tokens <= MOST_TOKENS else None
+
+
 def _cost(response: ModelResponse) -> Decimal | None:
     """Dollars by the current price list; None for a model without a public price."""
     try:
-        return response.cost().total_price
+        cost = response.cost().total_price
     except (LookupError, ValueError):
         return None
+    return cost if 0 <= cost < MOST_DOLLARS else None
 
 
 @contextmanager

@@ -8,9 +8,13 @@ from uuid import UUID
 
 from django.conf import settings
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 START = "0-0"
+BRIEFLY = 1.0
+"""Seconds."""
 END_OF_IDS = 2**64
 """Redis refuses larger ones, and with them the whole read that they are part of."""
 
@@ -57,7 +61,7 @@ def entry(entry_id: bytes, stored: dict[bytes, bytes]) -> Entry:
 
 def shown(turn_id: UUID) -> str:
     """What viewers of a turn have been sent so far; empty when it is no longer known."""
-    with suppress(RedisError), Redis.from_url(settings.REDIS_URL, protocol=2) as redis:
+    with suppress(RedisError), _briefly_connected() as redis:
         stored: Any = redis.xrange(stream_key(turn_id))
         text = ""
         for one in (entry(*raw) for raw in stored):
@@ -70,6 +74,18 @@ def shown(turn_id: UUID) -> str:
 def announce_end(turn_id: UUID, status: str) -> None:
     """Tell the viewers of a turn that was ended by somebody else than the worker who streamed it."""
     key = stream_key(turn_id)
-    with suppress(RedisError), Redis.from_url(settings.REDIS_URL) as redis:
-        redis.execute_command("XADD", key, "*", *fields("done", status=status))
-        redis.expire(key, settings.POCKETCHAT_STREAM_LIFE)
+    with suppress(RedisError), _briefly_connected() as redis, redis.pipeline() as both:
+        both.execute_command("XADD", key, "*", *fields("done", status=status))
+        both.expire(key, settings.POCKETCHAT_STREAM_LIFE)
+        both.execute()
+
+
+def _briefly_connected() -> Redis:
+    """Whoever asks has a person waiting or rows to see to: a Redis that hangs is as good as none."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        protocol=2,
+        socket_timeout=BRIEFLY,
+        socket_connect_timeout=BRIEFLY,
+        retry=Retry(NoBackoff(), 0),
+    )

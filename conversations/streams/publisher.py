@@ -49,8 +49,13 @@ class Publisher:
             await self._write()
             if status is None:
                 return
-            await self._wire.run("XADD", self._key, "*", *fields("done", status=status))
-            await self._wire.run("EXPIRE", self._key, settings.POCKETCHAT_STREAM_LIFE)
+            # A stream that vanished after the last word is begun again with all of them, or the end would stand alone.
+            if self._is_certain:
+                done = fields("done", status=status)
+                self._is_certain = bool(await self._append("NOMKSTREAM", done, life=settings.POCKETCHAT_STREAM_LIFE))
+            if not self._is_certain:
+                done = fields("done", status=status, text=self._whole)
+                await self._append("", done, life=settings.POCKETCHAT_STREAM_LIFE)
         except RedisError as error:
             log.warning("stream_not_closed", key=self._key, error=type(error).__name__)
 
@@ -76,7 +81,13 @@ class Publisher:
             # Only onto the stream we began: one that vanished is begun again, with the whole text.
             self._is_certain = bool(await self._wire.run("XADD", self._key, "NOMKSTREAM", "*", *delta))
         if not self._is_certain:
-            await self._wire.run("XADD", self._key, "*", *fields("snapshot", text=self._whole[:end]))
-            await self._wire.run("EXPIRE", self._key, LONGEST_REPLY)
+            await self._append("", fields("snapshot", text=self._whole[:end]), life=LONGEST_REPLY)
             self._is_certain = True
         self._written = end
+
+    async def _append(self, option: str, event: tuple[str, ...], *, life: int) -> object:
+        """Event and life travel together: words must not stay for ever because Redis hung between the two."""
+        options = (option,) if option else ()
+        answers = await self._wire.run_together(("XADD", self._key, *options, "*", *event), ("EXPIRE", self._key, life))
+        added: object = answers[0]
+        return added

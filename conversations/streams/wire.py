@@ -34,11 +34,16 @@ class Wire:
         Raises:
             RedisError: it failed, or it is not known whether it happened.
         """
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, answer))
+        return (await self.run_together(command))[0]
+
+    async def run_together(self, *commands: tuple[Any, ...]) -> list[Any]:
+        """The answers to commands that travel in one piece. Raises as `run` does, for the first that failed."""
+        loop = asyncio.get_running_loop()
+        answers: list[asyncio.Future[Any]] = [loop.create_future() for _ in commands]
+        self._waiting += zip(commands, answers, strict=True)
         if self._sender is None or self._sender.done():
             self._sender = asyncio.create_task(self._send())
-        return await answer
+        return await asyncio.gather(*answers)
 
     async def _send(self) -> None:
         while self._waiting:

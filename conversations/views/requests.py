@@ -6,6 +6,7 @@ from typing import Concatenate, ParamSpec
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
 
 P = ParamSpec("P")
 
@@ -23,7 +24,10 @@ def for_people_logged_in(
     @functools.wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if request.user.is_authenticated:
-            return view(request, *args, **kwargs)
+            response = view(request, *args, **kwargs)
+            # What was private is not read again by going back after logging out.
+            patch_cache_control(response, private=True, no_store=True)
+            return response
         if is_partial(request):
             return HttpResponse("Log in again.", status=401, content_type="text/plain")
         return redirect_to_login(request.get_full_path())

@@ -146,6 +146,19 @@ def test_whoever_asks_for_a_reset_learns_nothing_about_who_has_an_account(client
     assert without_tokens[0] == without_tokens[1]
 
 
+@pytest.mark.parametrize("host", ["localhost:31337", "127.0.0.1:99", "chat.example.org:31337"])
+def test_links_in_mails_lead_to_the_public_address_whatever_the_request_said(
+    client: Client, owner: User, settings: Settings, host: str
+) -> None:
+    settings.POCKETCHAT_URL = "https://chat.example.org"
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "chat.example.org", "testserver"]
+    client.post("/accounts/password/reset/", {"email": owner.email}, headers={"host": host})
+    sign_up(client, "new@example.org")
+    links = re.findall(r"https?://\S+", " ".join(str(message.body) for message in mail.outbox))
+    assert len(links) == 2
+    assert all(link.startswith("https://chat.example.org/accounts/") for link in links)
+
+
 def test_a_forged_host_is_not_believed(client: Client, owner: User) -> None:
     response = client.post("/accounts/password/reset/", {"email": owner.email}, headers={"host": "evil.example"})
     assert response.status_code == 400

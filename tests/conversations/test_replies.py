@@ -360,6 +360,24 @@ def test_a_reply_that_fails_before_its_first_word_leaves_no_empty_answer(stack: 
     assert [message["role"] for message in caller.messages(conversation)] == ["user"]
 
 
+def test_a_stream_that_vanished_before_the_end_still_ends_with_the_words(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply(deltas=("All ", "of it."), fault=None, chunk_delay=0.5))
+    _, turn = asked(caller)
+    begun(caller, turn, words=1)
+    time.sleep(0.55)
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.delete(stream_key(Turn.objects.get(pk=turn).pk))
+    caller.wait(turn)
+    assert Viewer().watch(caller.http, turn).text == "All of it."
+
+
+def test_usage_that_cannot_be_costs_no_answer(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because.", usage=Usage(input_tokens=10**10, output_tokens=10**10)))
+    _, turn = asked(caller)
+    ended = caller.wait(turn)
+    assert (ended["status"], ended["input_tokens"]) == ("complete", None)
+
+
 def test_the_events_of_a_finished_reply_do_not_stay_for_ever(stack: Stack, caller: Caller) -> None:
     stack.provider.script(Reply("Because."))
     _, turn = asked(caller)

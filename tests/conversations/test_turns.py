@@ -244,6 +244,21 @@ def test_the_sweep_ends_a_turn_whose_worker_is_gone_and_keeps_what_was_streamed(
     assert branch_texts(conversation) == ["Why?", "Bec", "Go on.", "Because."]
 
 
+@pytest.mark.parametrize(
+    ("saved", "seen", "kept"), [("", "Beca", "Beca"), ("Be", "Beca", "Beca"), ("Beca", "Be", "Beca")]
+)
+def test_what_viewers_saw_is_kept_together_with_the_end(
+    conversation: Conversation, saved: str, seen: str, kept: str
+) -> None:
+    turn = ask(conversation)
+    turns.claim(turn.pk, lease=timedelta(seconds=-1))
+    if saved:
+        turns.save_partial(turn, [{"type": "text", "text": saved}])
+    turns.sweep(now=timezone.now(), shown=lambda _: seen)
+    assert branch_texts(conversation) == ["Why?", kept]
+    assert Message.objects.get(turn=turn, role="assistant").tokens > 0
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conversation) -> None:
     turn = ask(conversation)

@@ -185,6 +185,11 @@ def test_nothing_the_model_or_the_user_wrote_becomes_markup(page: Client, conver
     assert 'href="javascript' not in shown
 
 
+def test_no_browser_keeps_a_page_for_whoever_comes_after_log_out(page: Client, conversation: Conversation) -> None:
+    for path in ("/", address(conversation)):
+        assert "no-store" in page.get(path)["Cache-Control"]
+
+
 def test_the_policy_forbids_everything_inline_and_from_elsewhere(page: Client) -> None:
     response = page.get("/")
     policy = response["Content-Security-Policy"]
