@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from accounts import tokens
 from accounts.forms import NewTokenForm
@@ -55,9 +55,10 @@ def _led_to_list(token: str, *, is_secure: bool) -> HttpResponse:
     return response
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def revoke_token(request: HttpRequest, token_key: str) -> HttpResponse:
-    if tokens.revoke(cast("User", request.user), token_key):
+    """GET, where a log-in on the way here ends, takes nothing back."""
+    if request.method == "POST" and tokens.revoke(cast("User", request.user), token_key):
         messages.success(request, "The token no longer works.")
     return redirect("account_tokens")

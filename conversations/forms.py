@@ -8,7 +8,7 @@ from django.conf import settings
 
 from conversations.models import Conversation
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
-from conversations.text import clean
+from conversations.text import clean, line
 
 
 class CleanCharField(forms.CharField):
@@ -17,6 +17,14 @@ class CleanCharField(forms.CharField):
     def to_python(self, value: Any) -> str | None:
         text = super().to_python(value)
         return clean(text) if text else text
+
+
+class LineField(forms.CharField):
+    """One line with something to see in it, or none."""
+
+    def to_python(self, value: Any) -> str | None:
+        text = super().to_python(value)
+        return line(text) if text else text
 
 
 class RetryForm(forms.Form):
@@ -49,7 +57,7 @@ class ComposerForm(RetryForm):
 class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     """A title of the owner's own; an empty one gives the choice back."""
 
-    title = CleanCharField(max_length=TITLE_CHARACTERS, required=False)
+    title = LineField(max_length=TITLE_CHARACTERS, required=False)
 
     class Meta:
         model = Conversation

@@ -27,6 +27,19 @@ class ConversationBusy(Refusal):
         self.turn_id = turn_id
 
 
+class KeyReused(Refusal):
+    """A request key names one request; it came again with another one."""
+
+    code = "key_reused"
+    status = 422
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__(
+            "This request key was used before, for another request. Send this one under a key of its own.",
+            turn=str(turn_id),
+        )
+
+
 class NewerMessages(Refusal):
     """The conversation went on since the sender looked at it."""
 

@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 from conversations import turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
-from conversations.streams import announce_end, shown
+from conversations.streams import announce_end, is_reachable, shown
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +36,10 @@ def sweep() -> None:
 
 def enqueue_answer(turn_id: UUID) -> None:
     """Hand a stored question to the workers. When the queue is away the sweep does it later: nothing is lost."""
+    # Celery's connection waits for a Redis that hangs as long as Redis likes, and the sender with it.
+    if not is_reachable():
+        log.warning("answer_not_queued", turn=str(turn_id), error="unreachable")
+        return
     try:
         answer.apply_async((str(turn_id),), retry=False)
     except OperationalError as error:

@@ -14,6 +14,7 @@ ELLIPSIS = "…"
 # Tab and newline are the only C0 controls that mean something in a message.
 _CONTROL = re.compile(r"\r\n?|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_HALF = re.compile("[\r\ud800-\udbff]")
 
 
 def clean(text: str) -> str:
@@ -29,6 +30,37 @@ def clean(text: str) -> str:
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class Cleaner:
+    """Cleans a text that comes in fragments: all that was fed, joined, is `clean` of the whole.
+
+    Half a pair, or the first half of a line end, waits for the next fragment. One that is never followed is lost.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, fragment: str) -> str:
+        text = self._held + fragment
+        whole = len(text) - 1 if _HALF.match(text[-1:]) else len(text)
+        self._held = text[whole:]
+        return clean(text[:whole])
+
+
+def line(text: str) -> str:
+    """The text as a title is kept: clean, on one line; empty when there is nothing to see in it."""
+    text = _one_line(clean(text))
+    return text if any(map(_is_visible, text)) else ""
+
+
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and a Braille pattern without any ink."""
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character) not in _UNSEEN_CATEGORIES and character not in _UNSEEN
 
 
 def clean_blocks(value: Any) -> Any:

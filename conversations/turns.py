@@ -19,7 +19,7 @@ from accounts.models import User
 from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
-from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
+from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, NotRetryable
 from conversations.text import clean, clean_blocks, estimate_tokens, preview
 
 QUEUE_PATIENCE = timedelta(minutes=2)
@@ -77,11 +77,12 @@ def ask(
 
     Raises:
         Http404: it is gone, or in the bin.
-        ConversationBusy, NewerMessages
+        ConversationBusy, KeyReused, NewerMessages
     """
     with transaction.atomic():
         conversation = _locked(conversation_id)
         if earlier := _asked_before(conversation, request_key):
+            _refuse_unless(earlier.brought_its_prompt and earlier.prompt.text == clean(text), earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
         if parent_id != conversation.head_id:
@@ -93,11 +94,12 @@ def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_
     """Have the question of an ended turn answered again; the earlier answer stays as a sibling.
 
     Raises:
-        Http404, ConversationBusy, NotRetryable
+        Http404, ConversationBusy, KeyReused, NotRetryable
     """
     with transaction.atomic():
         conversation = _locked(turn.conversation_id)
         if earlier := _asked_before(conversation, request_key):
+            _refuse_unless(not earlier.brought_its_prompt and earlier.prompt_id == turn.prompt_id, earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
         if _newest_turn(conversation) != turn:
@@ -258,8 +260,14 @@ def _locked(conversation_id: UUID) -> Conversation:
 
 
 def _asked_before(conversation: Conversation, request_key: str) -> Turn | None:
-    earlier: Turn | None = Turn.objects.filter(conversation=conversation, request_key=request_key).first()
+    found = Turn.objects.select_related("prompt").filter(conversation=conversation, request_key=request_key)
+    earlier: Turn | None = found.first()
     return earlier
+
+
+def _refuse_unless(is_same_request: bool, earlier: Turn) -> None:
+    if not is_same_request:
+        raise KeyReused(earlier.pk)
 
 
 def _refuse_when_busy(conversation: Conversation) -> None:

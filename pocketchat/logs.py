@@ -9,11 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from django.http import HttpRequest
 
 from pocketchat.faults import tell_fault
 
 FILE_BYTES = 10_000_000
 FILES_KEPT = 5
+
+
+def tell_route(_logger: structlog.typing.WrappedLogger, _name: str, event: structlog.typing.EventDict) -> Any:
+    """A structlog processor: Django names the address it could not serve; people type into addresses, too."""
+    request = getattr(event.get("_record"), "request", None)
+    if isinstance(request, HttpRequest) and isinstance(words := event.get("event"), str):
+        route = request.resolver_match.route if request.resolver_match else "an unknown address"
+        event["event"] = words.replace(request.path, route)
+    return event
+
 
 _shared: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
@@ -21,6 +32,7 @@ _shared: list[structlog.typing.Processor] = [
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     tell_fault,
+    tell_route,
 ]
 
 

@@ -51,7 +51,6 @@ POCKETCHAT_EMBEDDED_REDIS = not env.str("REDIS_URL", default="")
 
 if POCKETCHAT_EMBEDDED_DATABASE:
     _database: dict[str, object] = {
-        "ENGINE": "django.db.backends.postgresql",
         "NAME": "pocketchat",
         "USER": "postgres",
         "HOST": str(PLACES.postgres_socket_folder),
@@ -65,13 +64,13 @@ if _pool_size:
     _options["pool"] = {"min_size": 1, "max_size": _pool_size, "timeout": 10}
 _database["OPTIONS"] = {**dict(_database.get("OPTIONS") or {}), **_options}  # type: ignore[call-overload]  # a JSON-like dict
 # A connection that died with its server is noticed before it is used again.
-_database["CONN_HEALTH_CHECKS"] = True
+_database["ENGINE"] = "pocketchat.pooled_postgresql"
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = f"unix://{quote(str(PLACES.valkey_socket))}?db=0" if POCKETCHAT_EMBEDDED_REDIS else env.str("REDIS_URL")
 
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {"default": {"BACKEND": "pocketchat.cache.Cache", "LOCATION": REDIS_URL}}
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
@@ -147,6 +146,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "pocketchat.security.ContentSecurityPolicyMiddleware",
+    "pocketchat.sound_requests.sound_requests",
+    "pocketchat.time_zone.reader_time_zone",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -198,6 +199,7 @@ LOGIN_REDIRECT_URL = "conversations:home"
 LOGOUT_REDIRECT_URL = "account_login"
 
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -223,7 +225,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["conversations.api.json.Parser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "conversations.api.errors.exception_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -283,7 +285,8 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# A pasted text far too long still arrives, so that it can be refused with its size and the limit.
+# A pasted text far too long still arrives, so that it can be refused with its size and the limit; what is larger than
+# this is refused by pocketchat.body_limit.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 if not _is_https and (_is_loopback or POCKETCHAT_ALLOW_HTTP):
     # On this machine alone there is no network to protect and no certificate to have; an http address

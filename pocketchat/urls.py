@@ -23,3 +23,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("conversations.urls")),
 ]
+
+handler400 = "pocketchat.errors.bad_request"
+handler403 = "pocketchat.errors.permission_denied"
+handler404 = "pocketchat.errors.not_found"
+handler500 = "pocketchat.errors.server_error"

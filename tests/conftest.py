@@ -101,5 +101,5 @@ def _workers_are_idle() -> bool:
 
 @pytest.fixture
 def caller(stack: Stack) -> Iterator[Caller]:
-    with Caller(stack, make_user("caller@example.org")) as program:
+    with Caller.of(stack, make_user("caller@example.org")) as program:
         yield program

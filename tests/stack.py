@@ -134,11 +134,13 @@ def running_stack(folder: Path, **environment: str) -> Iterator[Stack]:
 class Caller:
     """A program with a token."""
 
-    def __init__(self, stack: Stack, user: User, *, web: int = 0) -> None:
+    def __init__(self, url: str, token: str) -> None:
+        self.http = httpx.Client(base_url=f"{url}/api/v1/", headers={"Authorization": f"Token {token}"}, timeout=30)
+
+    @classmethod
+    def of(cls, stack: Stack, user: User, *, web: int = 0) -> Self:
         _, token = AuthToken.objects.create(user)
-        self.http = httpx.Client(
-            base_url=f"{stack.url(web)}/api/v1/", headers={"Authorization": f"Token {token}"}, timeout=30
-        )
+        return cls(stack.url(web), token)
 
     def __enter__(self) -> Self:
         return self

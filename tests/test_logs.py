@@ -15,6 +15,7 @@ import structlog
 from celery import Celery
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, OperationalError, transaction
+from django.test import Client
 
 from conversations.models import Conversation, Message
 from pocketchat.logs import logging_config
@@ -151,3 +152,10 @@ logging.getLogger("uvicorn.access").info("GET /?q={CANARY}")
     (line,) = ran.stderr.splitlines()
     assert json.loads(line)["exception"].startswith("builtins.ValueError\n")
     assert CANARY not in ran.stdout + ran.stderr
+
+
+@pytest.mark.django_db
+def test_what_somebody_typed_into_an_address_is_in_no_log(client: Client, lines: Callable[[], list[Any]]) -> None:
+    assert client.get(f"/{CANARY}/").status_code == 404
+    assert client.get(f"/api/v1/conversations/{CANARY}").status_code == 404
+    assert [line["event"] for line in lines()] == ["Not Found: an unknown address"] * 2

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.text import clean, clean_blocks, estimate_tokens, preview
+from conversations.text import Cleaner, clean, clean_blocks, estimate_tokens, line, preview
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs", "Cc"]))
 CHUNKS = st.sampled_from(
@@ -66,6 +66,30 @@ def test_what_cannot_be_stored_is_removed_or_replaced(text: str, cleaned: str) -
 )
 def test_marks_that_carry_meaning_stay(text: str) -> None:
     assert clean(text) == text
+
+
+@given(st.lists(st.text(alphabet=st.sampled_from("a\r\n\x00\ud83d\ude00é🐝"), max_size=4), max_size=8))
+def test_a_text_in_fragments_is_cleaned_like_the_whole(fragments: list[str]) -> None:
+    cleaner = Cleaner()
+    fed = "".join(cleaner.feed(fragment) for fragment in fragments)
+    whole = "".join(fragments)
+    waiting = whole[-1:] if whole[-1:] in ("\r", "\ud83d") else ""
+    assert fed == clean(whole.removesuffix(waiting))
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("  A\ntitle\r\n of  mine ", "A title of mine"),
+        ("\u200b\u2060\ufeff", ""),
+        ("\x01\x02", ""),
+        ("\u3164 \u2800", ""),
+        ("👩\u200d🚀", "👩\u200d🚀"),
+        ("\u202b\u05e9\u05dc\u05d5\u05dd\u202c", "\u202b\u05e9\u05dc\u05d5\u05dd\u202c"),
+    ],
+)
+def test_a_title_is_one_line_with_something_to_see(typed: str, kept: str) -> None:
+    assert line(typed) == kept
 
 
 @pytest.mark.parametrize("unit", ["hello world ", "\r\n", "\x00", "\ud800", "😀", "中文"])

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
-from conversations.text import clean
+from conversations.text import clean, line
 
 SYSTEM_PROMPT_CHARACTERS = 6000
 
@@ -26,10 +26,17 @@ class CleanCharField(serializers.CharField):
         return clean(super().to_internal_value(data))
 
 
+class LineField(serializers.CharField):
+    """One line with something to see in it, or none."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return line(super().to_internal_value(data))
+
+
 class ConversationSerializer(serializers.ModelSerializer[Conversation]):
     """A conversation without its messages."""
 
-    title = CleanCharField(max_length=TITLE_CHARACTERS, allow_blank=True, required=False)
+    title = LineField(max_length=TITLE_CHARACTERS, allow_blank=True, required=False)
     system_prompt = CleanCharField(max_length=SYSTEM_PROMPT_CHARACTERS, allow_blank=True, required=False)
 
     class Meta:

@@ -98,3 +98,8 @@ class Turn(models.Model):
     @property
     def is_live(self) -> bool:
         return self.status in LIVE_STATUSES
+
+    @property
+    def brought_its_prompt(self) -> bool:
+        """It began with its question; any other turn of that question answers it again."""
+        return bool(self.prompt.turn_id == self.pk)

@@ -61,6 +61,10 @@ MOST_DOLLARS = 1_000_000
 MOST_TOKENS = 2**31 - 1
 """What the database's columns hold, and far more than any model takes."""
 
+PATIENCE = 10
+"""How many times the allowed silence a provider may go without a word while it sends signs of life: comments, empty
+deltas, as those do that let a request wait in a queue."""
+
 OPENAI_DIALECT = {"openai": "openai-chat", "bundled": "openai-chat"}
 
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
@@ -103,7 +107,7 @@ class StreamedChatModel:
     """The `ChatModel` of everything that pydantic-ai knows."""
 
     def __init__(self, model: Model, info: ChatModelInfo, *, silence: float, temperature: float | None = None) -> None:
-        """`silence`: seconds the provider may send nothing, before or between deltas."""
+        """`silence`: seconds the provider may send nothing at all; see `PATIENCE` for one that only says it lives."""
         self.info = info
         self._model = model
         self._silence = silence
@@ -115,13 +119,13 @@ class StreamedChatModel:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
         """See `ChatModel.stream`."""
-        settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0)
+        settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0, timeout=self._silence)
         if self._temperature is not None:
             settings["temperature"] = self._temperature
         opening = model_request_stream(self._model, _messages(request.messages), model_settings=settings)
         async with AsyncExitStack() as stack:
             with _translated():
-                async with asyncio.timeout(self._silence):
+                async with asyncio.timeout(self._silence * PATIENCE):
                     response = await stack.enter_async_context(opening)
             events = aiter(response)
             while (event := await self._next(events)) is not None:
@@ -131,7 +135,7 @@ class StreamedChatModel:
 
     async def _next(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
         with _translated():
-            async with asyncio.timeout(self._silence):
+            async with asyncio.timeout(self._silence * PATIENCE):
                 return await anext(events, None)
 
 

@@ -13,6 +13,7 @@ SENTENCES = {
     "unreachable": "The model provider could not be reached.",
     "dropped": "The connection to the model provider broke off.",
     "provider_down": "The model provider has a problem of its own. Try again in a moment.",
+    "endless_reply": "The model did not come to an end. What it wrote first is kept.",
     "empty_reply": "The model answered nothing.",
 }
 """Codes never change their meaning: they are stored with turns and returned by the API."""

@@ -80,6 +80,13 @@ def announce_end(turn_id: UUID, status: str) -> None:
         both.execute()
 
 
+def is_reachable() -> bool:
+    """Whether Redis answers now. A refused connection says so at once, one that hangs within a second."""
+    with suppress(RedisError), _briefly_connected() as redis:
+        return bool(redis.ping())
+    return False
+
+
 def _briefly_connected() -> Redis:
     """Whoever asks has a person waiting or rows to see to: a Redis that hangs is as good as none."""
     return Redis.from_url(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from conversations import access, turns
@@ -62,11 +62,13 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return render(request, "conversations/_turn.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @for_people_logged_in
 def stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """GET stops nothing and leads to the conversation, as in `send`."""
     found = access.turn_of(request.user, turn_id)
-    stop_turn(found)
+    if request.method == "POST":
+        stop_turn(found)
     if is_partial(request):
         return HttpResponse(status=204)
     return redirect("conversations:conversation", found.conversation_id)

@@ -2,7 +2,7 @@
 import { ComposerDraft } from "./composer-draft.js";
 import { clearProblems, report } from "./problems.js";
 import { isPart } from "./responses.js";
-import { showCount } from "./count.js";
+import { grouped, showCount } from "./count.js";
 
 class ChatComposer extends HTMLElement {
   connectedCallback() {
@@ -15,6 +15,7 @@ class ChatComposer extends HTMLElement {
       key: this.form.elements.request_key,
     });
     this.text.addEventListener("input", () => this.changed());
+    this.text.addEventListener("paste", (event) => this.pasted(event));
     this.text.addEventListener("keydown", (event) => this.pressed(event));
     // Before htmx hears of it.
     this.addEventListener("submit", (event) => this.submitted(event), true);
@@ -55,6 +56,14 @@ class ChatComposer extends HTMLElement {
     this.text.readOnly = isBusy;
     this.form.setAttribute("aria-busy", String(Boolean(isBusy)));
     this.show();
+  }
+
+  // A text many times too long would be laid out, at the price of a page that answers nobody, only to be refused.
+  pasted(event) {
+    const [size, limit] = [event.clipboardData?.getData("text").length ?? 0, Number(this.dataset.limit)];
+    if (size <= limit * 10) return;
+    event.preventDefault();
+    report(`What you pasted is about ${grouped(size)} characters long; at most ${grouped(limit)} are possible.`);
   }
 
   // Input methods for Japanese, Chinese or Korean choose words with Enter; Safari tells so by the key code alone.

@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -10,6 +11,7 @@ from django.core import mail
 from django.core.management import call_command
 from django.db import connections
 from django.test import Client
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 from pytest_django import Settings
 
 from accounts.models import User
@@ -60,6 +62,24 @@ def test_of_two_who_sign_up_together_one_is_the_administrator() -> None:
         list(pool.map(arrive, range(4)))
     assert User.objects.count() == 4
     assert User.objects.filter(is_superuser=True).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pressing_sign_up_several_times_at_once_makes_one_account() -> None:
+    together = Barrier(4)
+
+    def press(_: int) -> int:
+        try:
+            client = Client()
+            client.get("/accounts/signup/")
+            together.wait()
+            return sign_up(client, "eager@example.org")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(press, range(4))) <= {200, 302}
+    assert User.objects.count() == 1
 
 
 def test_an_address_is_the_same_whatever_its_case(client: Client) -> None:
@@ -246,6 +266,15 @@ def test_the_admin_lists_the_newest_turns_first(client: Client, conversation: Co
     page = client.get("/admin/conversations/turn/").content.decode()
     assert "PocketChat administration" in page
     assert page.index(str(newer.pk)) < page.index(str(older.pk))
+
+
+def test_the_page_of_a_recurring_task_has_no_script_that_our_policy_forbids(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
+    every = IntervalSchedule.objects.create(every=5, period="seconds")
+    task = PeriodicTask.objects.create(name="sweep", task="conversations.sweep", interval=every)
+    page = client.get(f"/admin/django_celery_beat/periodictask/{task.pk}/change/").content.decode()
+    scripts = re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)[^>]*>(.+?)</script>", page, re.DOTALL)
+    assert [script for script in scripts if script.strip()] == []
 
 
 def test_browsers_that_ask_for_an_icon_are_shown_ours(client: Client) -> None:

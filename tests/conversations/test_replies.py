@@ -119,7 +119,7 @@ def test_many_replies_that_begin_together_all_come_to_their_end(stack: Stack, ca
     stack.provider.on("together", Reply("So it is.", chunk_chars=2, chunk_delay=0.02))
 
     def whole(number: int) -> str:
-        with Caller(stack, make_user(f"caller{number}@example.org")) as one:
+        with Caller.of(stack, make_user(f"caller{number}@example.org")) as one:
             _, turn = asked(one, "together")
             viewer = Viewer().watch(one.http, turn)
             connections.close_all()
@@ -132,7 +132,7 @@ def test_many_replies_that_begin_together_all_come_to_their_end(stack: Stack, ca
 def test_a_stranger_cannot_watch_read_or_stop(stack: Stack, caller: Caller) -> None:
     stack.provider.script(SLOW)
     conversation, turn = asked(caller)
-    with Caller(stack, make_user()) as stranger:
+    with Caller.of(stack, make_user()) as stranger:
         for response in (
             stranger.http.get(f"turns/{turn}/events"),
             stranger.http.get(f"turns/{turn}"),
@@ -385,3 +385,18 @@ def test_the_events_of_a_finished_reply_do_not_stay_for_ever(stack: Stack, calle
     with Redis.from_url(settings.REDIS_URL) as redis:
         life = redis.ttl(stream_key(Turn.objects.get(pk=turn).pk))
     assert 0 < life <= settings.POCKETCHAT_STREAM_LIFE
+
+
+def test_viewers_are_shown_what_is_stored_whatever_the_provider_sends(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply(deltas=("One\x00 two\r", "\nthree\x07", " \ud83d", "\ude00 four")))
+    conversation, turn = asked(caller)
+    viewer = Viewer().watch(caller.http, turn)
+    assert viewer.text == caller.messages(conversation)[-1]["text"] == "One two\nthree 😀 four"
+
+
+def test_a_provider_that_never_ends_is_cut_off_and_its_first_words_are_kept(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 250_000, chunk_chars=5000))
+    conversation, turn = asked(caller)
+    ended = caller.wait(turn)
+    assert (ended["status"], ended["error_code"]) == ("failed", "endless_reply")
+    assert len(caller.messages(conversation)[-1]["text"]) == 1_005_000

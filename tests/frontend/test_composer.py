@@ -76,6 +76,26 @@ def test_blank_text_is_not_sent(tab: Page, sent: list[Any]) -> None:
     assert settled(tab, sent) == []
 
 
+PASTE = """(size) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", "x".repeat(size));
+  return document.querySelector("textarea").dispatchEvent(
+    new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.mark.parametrize(("size", "is_taken"), [(1000, True), (1001, False), (20_000_000, False)])
+def test_a_text_many_times_too_long_is_refused_before_it_is_laid_out(
+    tab: Page, sent: list[Any], size: int, is_taken: bool
+) -> None:
+    tab.fill("textarea", "My draft")
+    assert tab.evaluate(PASTE, size) is is_taken
+    assert tab.input_value("textarea") == "My draft"
+    said = tab.locator(".composer-problem").inner_text()
+    assert (f"about {size:,} characters long; at most 100 are possible" in said) is not is_taken
+    assert settled(tab, sent) == []
+
+
 def test_what_was_typed_survives_a_reload(tab: Page, sent: list[Any]) -> None:
     tab.fill("textarea", "A long letter")
     tab.reload()

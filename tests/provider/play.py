@@ -14,6 +14,8 @@ from tests.provider.wire import Exchange
 Ending = Literal["finished", "provider"]
 JSON_HEAD = {"content-type": "application/json"}
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+KEEP_ALIVE = b": still working\n\n"
+"""A comment, as servers send it that let a request wait in a queue."""
 
 
 async def play(exchange: Exchange, dialect: Dialect, answer: Answer, record: RecordedRequest) -> Ending:
@@ -46,15 +48,19 @@ async def _stream(exchange: Exchange, dialect: Dialect, answer: Answer, record: 
     reply, stream = answer.reply, dialect.stream(answer)
     exchange.start(200, EVENT_STREAM | _ids(answer))
     limit = reply.fault.after if reply.fault else None
-    await asyncio.sleep(reply.first_delay)
+    await _rest(exchange, reply.first_delay, reply.keep_alive)
     if limit != 0:
         await exchange.send(stream.opening, size=reply.chunk_bytes)
     start = time.monotonic()
     for number, delta in enumerate(islice(stream.deltas, limit)):
-        await _sleep_until(start + number * reply.chunk_delay)
+        # Against the clock: a busy machine makes one delta late, not all that follow.
+        await _rest(exchange, start + number * reply.chunk_delay - time.monotonic(), reply.keep_alive)
         await exchange.send(delta, size=reply.chunk_bytes)
         record.delta_times.append(time.monotonic())
-    if isinstance(reply.fault, HangUp | Silence):
+    if isinstance(reply.fault, Silence):
+        await _rest(exchange, math.inf, reply.keep_alive)
+        return "provider"
+    if isinstance(reply.fault, HangUp):
         return await _break_off(exchange, reply.fault)
     last = dialect.failure_event(reply.fault, answer) if reply.fault else stream.closing
     await exchange.send(last, size=reply.chunk_bytes)
@@ -62,9 +68,21 @@ async def _stream(exchange: Exchange, dialect: Dialect, answer: Answer, record: 
     return "finished"
 
 
-async def _sleep_until(due: float) -> None:
-    """Against the clock: a busy machine makes one delta late, not all that follow. Others get their turn even then."""
-    await asyncio.sleep(max(0.0, due - time.monotonic()))
+async def _rest(exchange: Exchange, seconds: float, keep_alive: float | None) -> None:
+    """Others get their turn even when there is no time left."""
+    if keep_alive is None or seconds <= keep_alive:
+        await _sleep(seconds)
+        return
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        await asyncio.sleep(min(left, keep_alive))
+        await exchange.send(KEEP_ALIVE)
+
+
+async def _sleep(seconds: float) -> None:
+    if math.isinf(seconds):
+        await asyncio.get_running_loop().create_future()
+    await asyncio.sleep(max(0.0, seconds))
 
 
 async def _send_whole(exchange: Exchange, dialect: Dialect, answer: Answer) -> Ending:
@@ -84,7 +102,7 @@ async def _send_whole(exchange: Exchange, dialect: Dialect, answer: Answer) -> E
 
 async def _break_off(exchange: Exchange, fault: HangUp | Silence) -> Ending:
     if isinstance(fault, Silence):
-        await asyncio.get_running_loop().create_future()
+        await _sleep(math.inf)
     elif fault.how == "end" and fault.after is not None:
         exchange.finish()
     elif fault.how == "reset":

@@ -117,6 +117,7 @@ class Reply:
     chunk_delay: float = 0.0
     chunk_chars: int = 8
     chunk_bytes: int | None = None
+    keep_alive: float | None = None
     fault: Fault | None = None
 
     def __post_init__(self) -> None:

@@ -167,6 +167,21 @@ def test_a_question_is_taken_once(api: APIClient, conversation: Conversation) ->
     assert Turn.objects.count() == 1
 
 
+def test_a_key_that_named_another_question_is_refused_and_nothing_is_lost(
+    api: APIClient, conversation: Conversation
+) -> None:
+    address, key = f"{ROOT}/{conversation.pk}/turns", {"Idempotency-Key": "k"}
+    first = api.post(address, {"text": "Why?"}, format="json", headers=key)
+    other = api.post(address, {"text": "Why not?"}, format="json", headers=key)
+    assert (other.status_code, other.json()["code"], other.json()["turn"]) == (422, "key_reused", first.json()["id"])
+
+
+def test_a_key_that_named_a_question_does_not_name_a_second_answer(api: APIClient, conversation: Conversation) -> None:
+    turn = exchange(conversation)
+    again = api.post(f"/api/v1/turns/{turn.pk}/regenerate", headers={"Idempotency-Key": turn.request_key})
+    assert (again.status_code, again.json()["code"]) == (422, "key_reused")
+
+
 def test_a_question_into_a_busy_conversation_is_told_the_running_turn(
     api: APIClient, conversation: Conversation
 ) -> None:

@@ -172,6 +172,18 @@ def test_a_silent_provider_is_given_up_in_time(dialect: str, provider: ScriptedP
     assert provider.requests[0].wait_until_ended(1) == "client"
 
 
+def test_a_provider_that_says_it_is_still_working_is_waited_for(dialect: str, provider: ScriptedProvider) -> None:
+    provider.script(Reply("Here it is", chunk_chars=4, first_delay=1.2, chunk_delay=0.8, keep_alive=0.1))
+    assert text_of(ask(dialect, provider, silence=0.4)) == "Here it is"
+
+
+def test_a_provider_that_only_ever_says_so_is_given_up(dialect: str, provider: ScriptedProvider) -> None:
+    provider.script(Reply("One two", chunk_chars=4, keep_alive=0.05, fault=Silence(after=1)))
+    with pytest.raises(ProviderError) as error:
+        ask(dialect, provider, silence=0.15)
+    assert error.value.code == "timed_out"
+
+
 def test_nobody_listening_is_unreachable(dialect: str) -> None:
     with ScriptedProvider() as closed:
         pass

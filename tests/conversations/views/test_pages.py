@@ -1,8 +1,9 @@
 """The pages without a script: what they show, what they cost, what they refuse."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
@@ -49,6 +50,30 @@ def test_whoever_logs_in_on_the_way_to_sending_finds_the_conversation_open(
     page: Client, conversation: Conversation
 ) -> None:
     assert page.get(address(conversation, "turns/"))["Location"] == address(conversation)
+
+
+def test_whoever_logs_in_on_the_way_to_stopping_finds_the_conversation_and_stops_nothing(
+    page: Client, conversation: Conversation
+) -> None:
+    turn = ask(conversation)
+    assert page.get(f"/turns/{turn.pk}/stop/")["Location"] == address(conversation)
+    turn.refresh_from_db()
+    assert turn.is_live
+
+
+def test_a_day_begins_where_the_reader_is(page: Client, owner: User) -> None:
+    first_zone, last_zone = ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")
+    moment = datetime.now(first_zone).replace(hour=0, minute=0, second=1)
+    make_conversation(owner, last_activity_at=moment)
+    for zone in (first_zone, last_zone):
+        page.cookies["timezone"] = zone.key
+        days = (datetime.now(zone).date() - moment.astimezone(zone).date()).days
+        assert f">{['Today', 'Yesterday'][days]}</h2>" in page.get("/").content.decode()
+
+
+def test_a_time_zone_that_is_none_is_passed_over(page: Client) -> None:
+    page.cookies["timezone"] = "../etc/passwd"
+    assert page.get("/").status_code == 200
 
 
 def test_a_first_question_opens_its_conversation(page: Client, owner: User) -> None:
