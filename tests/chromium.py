@@ -1,12 +1,12 @@
 """Chromium for the tests. Where it is missing they say how to get it; in CI, where it must be there, they fail."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+
+from tests.programs import program
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -20,19 +20,14 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 MISSING = "Chromium is not installed, and the product was not tried in a browser: apt-get install chromium"
 
 
-def program() -> str:
-    """Chromium's path: POCKETCHAT_CHROMIUM, else what is installed; without it the test is skipped, or fails in CI."""
-    found = os.environ.get("POCKETCHAT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found:
-        return found
-    if os.environ.get("CI"):
-        pytest.fail(MISSING)
-    pytest.skip(MISSING)
+def chromium() -> str:
+    """Its path."""
+    return program(*NAMES, override="POCKETCHAT_CHROMIUM", missing=MISSING)
 
 
 @contextmanager
 def running_chromium() -> Iterator[Browser]:
-    path = program()
+    path = chromium()
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         # Playwright's loop runs in this thread; the database is only ever used between its steps.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

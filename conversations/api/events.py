@@ -26,6 +26,8 @@ TICK = 3.0
 """Seconds without an event after which the row is asked whether the turn still lives."""
 TICKS_PER_HEARTBEAT = 5
 RECONNECT_MS = 1000
+MOST_PADDING = 65_536
+"""Bytes."""
 
 
 @csrf_exempt  # It only reads; a wrong method shall hear of the right one.
@@ -41,7 +43,7 @@ async def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | Str
     except Http404 as error:
         return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)
     return StreamingHttpResponse(
-        _events(turn_id, after=_resume_point(request)),
+        _events(turn_id, after=_resume_point(request), padding=_padding(request)),
         content_type="text/event-stream",
         # Proxies must pass each event on as it comes: nginx reads the second header.
         headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
@@ -75,8 +77,19 @@ def _resume_point(request: HttpRequest) -> str:
     return claimed
 
 
-async def _events(turn_id: UUID, *, after: str) -> AsyncGenerator[str, None]:
-    yield f"retry: {RECONNECT_MS}\n\n"
+def _padding(request: HttpRequest) -> str:
+    """A comment that fills the buffer of a proxy which keeps events back, as long as the viewer asks for.
+
+    nginx heeds X-Accel-Buffering and takes it away, so a second one behind it buffers: 4 or 8 kB by default.
+    """
+    asked = request.GET.get("padding", "")
+    size = min(int(asked), MOST_PADDING) if asked.isascii() and asked.isdigit() else 0
+    return f":{' ' * size}\n\n" if size else ""
+
+
+async def _events(turn_id: UUID, *, after: str, padding: str) -> AsyncGenerator[str, None]:
+    # Told at once, so that a viewer to whom nothing comes knows that a proxy keeps it.
+    yield f"retry: {RECONNECT_MS}\nevent: hello\ndata: {{}}\n\n{padding}"
     if (stored := await _ended(turn_id)) and not await hub().holds_end(turn_id, after=after):
         yield stored
         return
@@ -88,6 +101,8 @@ async def _events(turn_id: UUID, *, after: str) -> AsyncGenerator[str, None]:
                 yield f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
                 if entry.event == "done":
                     return
+            if entries and padding:
+                yield padding
             quiet = 0 if entries else quiet + 1
             if not entries and (stored := await _ended(turn_id)):
                 yield stored

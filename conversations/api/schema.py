@@ -5,12 +5,18 @@ from typing import Any
 EVENTS = {
     "operationId": "turns_events_retrieve",
     "description": (
-        "A reply while it is written, as server-sent events: `delta` {text} to append, `snapshot` {text} to replace "
-        "everything shown so far, `done` {status}, with the whole text when it comes from storage."
+        "A reply while it is written, as server-sent events: `hello` at once, `delta` {text} to append, "
+        "`snapshot` {text} to replace everything shown so far, `done` {status}, with the whole text when it comes from storage."
     ),
     "parameters": [
         {"in": "path", "name": "turn_id", "required": True, "schema": {"type": "string", "format": "uuid"}},
         {"in": "header", "name": "Last-Event-ID", "schema": {"type": "string"}},
+        {
+            "in": "query",
+            "name": "padding",
+            "description": "Bytes after each batch, for proxies that keep events back until a buffer is full.",
+            "schema": {"type": "integer"},
+        },
     ],
     "tags": ["turns"],
     "responses": {"200": {"description": "The events.", "content": {"text/event-stream": {}}}},

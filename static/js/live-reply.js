@@ -1,6 +1,7 @@
 // A reply that is being written. The element owns its stream and its text: it opens the one when it enters the page
 // and closes it when it leaves, so the words of one turn never reach another.
 import { announce } from "./announce.js";
+import { ReplyEvents } from "./reply-events.js";
 import { ReplyText } from "./reply-text.js";
 import { fetchTurn } from "./fetch-turn.js";
 
@@ -37,21 +38,22 @@ class LiveReply extends HTMLElement {
   }
 
   open() {
-    const source = new EventSource(this.dataset.events);
-    const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
-    on("delta", ({ text }) => this.text.append(text));
-    on("snapshot", ({ text }) => this.text.replace(text));
-    on("done", ({ status }) => {
-      announce(ENDINGS[status] ?? "");
-      this.finish();
+    this.events = new ReplyEvents(this.dataset.events, {
+      handlers: {
+        delta: ({ text }) => this.text.append(text),
+        snapshot: ({ text }) => this.text.replace(text),
+        done: ({ status }) => {
+          announce(ENDINGS[status] ?? "");
+          this.finish();
+        },
+      },
+      opened: () => this.explain(""),
+      lost: () => this.lost(),
     });
-    source.onopen = () => this.explain("");
-    source.onerror = () => this.lost();
-    this.source = source;
   }
 
   close() {
-    this.source?.close();
+    this.events?.close();
     this.text.stop();
     clearTimeout(this.waiting);
     clearTimeout(this.again);
@@ -59,10 +61,9 @@ class LiveReply extends HTMLElement {
 
   // The browser resumes a broken stream by itself; one the server refused it gives up, and then the turn itself is asked.
   lost() {
-    const isGivenUp = this.source.readyState === EventSource.CLOSED;
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.explain("The connection was lost. Trying again…"), PATIENCE);
-    if (isGivenUp) this.again = setTimeout(() => this.finish(), AGAIN);
+    if (this.events.isGivenUp) this.again = setTimeout(() => this.finish(), AGAIN);
   }
 
   explain(sentence) {
