@@ -2,6 +2,7 @@
 
 from allauth.account import forms as allauth_forms
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
@@ -12,19 +13,25 @@ from accounts.tokens import LIVES
 
 
 class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types
-    """allauth's; whoever presses twice has one account, and is told so."""
+    """allauth's; whoever presses twice has one account."""
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """The new user, or where to go without one."""
-        try:
-            with transaction.atomic():
-                saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
-                return saved
-        except IntegrityError:
-            if not User.objects.filter(email__iexact=self.cleaned_data["email"]).exists():
-                raise
-        messages.info(request, "There is an account with this address by now. Log in to it.")
-        return None, redirect("account_login")
+        """The new user, or what to answer without one."""
+        answered: tuple[User | None, HttpResponse | None]
+        if not self.account_already_exists:
+            try:
+                with transaction.atomic():
+                    return self.save(request), None
+            except IntegrityError:
+                if not User.objects.filter(email__iexact=self.cleaned_data["email"]).exists():
+                    raise
+            if settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
+                messages.info(request, "There is an account with this address by now. Log in to it.")
+                return None, redirect("account_login")
+            # Where addresses are confirmed first, nobody is told which of them have an account.
+            self.account_already_exists = True
+        answered = super().try_save(request)
+        return answered
 
 
 class NewTokenForm(forms.Form):

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from conversations.models import Conversation
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
+from conversations.refusals import KeyReused, Refusal
 from conversations.text import clean, line
 
 
@@ -52,6 +53,16 @@ class ComposerForm(RetryForm):
     def fresh(cls, parent: int | None = None) -> "ComposerForm":
         """An empty one, with a key of its own."""
         return cls(initial={"request_key": str(uuid4()), "parent": parent})
+
+
+def refused(form: ComposerForm, refusal: Refusal) -> ComposerForm:
+    """The form as it goes back to the sender, with the text in it and what is wrong with it."""
+    form.full_clean()
+    if isinstance(refusal, KeyReused):
+        # Under the old key it would be refused for ever.
+        form.data = form.data | {"request_key": str(uuid4())}
+    form.add_error("text", str(refusal))
+    return form
 
 
 class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time

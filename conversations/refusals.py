@@ -33,11 +33,9 @@ class KeyReused(Refusal):
     code = "key_reused"
     status = 422
 
-    def __init__(self, turn_id: UUID) -> None:
-        super().__init__(
-            "This request key was used before, for another request. Send this one under a key of its own.",
-            turn=str(turn_id),
-        )
+    def __init__(self, **made: str) -> None:
+        """`made`: what the key made when it was used first."""
+        super().__init__("Something else was sent under this key before. Send again, with a new one.", **made)
 
 
 class NewerMessages(Refusal):

@@ -267,7 +267,7 @@ def _asked_before(conversation: Conversation, request_key: str) -> Turn | None:
 
 def _refuse_unless(is_same_request: bool, earlier: Turn) -> None:
     if not is_same_request:
-        raise KeyReused(earlier.pk)
+        raise KeyReused(turn=str(earlier.pk))
 
 
 def _refuse_when_busy(conversation: Conversation) -> None:

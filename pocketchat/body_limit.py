@@ -1,7 +1,7 @@
-"""How much a request may carry: what is too much is refused with the limit, and never kept.
+"""How much a request may carry: what is too much is refused with the limit, and nothing of it is stored.
 
-Django would first write the whole body to disk, then answer 400 with an empty page. A body is still taken in and
-thrown away for a while, because most clients read an answer only when they have sent everything.
+Django would first write the whole body to disk, then answer 400 with an empty page. What is too much is still taken
+in and thrown away for a while, because most clients read an answer only when they have sent everything.
 """
 
 import json
@@ -37,7 +37,7 @@ class BodyLimit:
         if b"transfer-encoding" in headers:
             await self._take_in(scope, receive, send)
         elif int(headers.get(b"content-length", 0)) > self._limit:
-            await self._refuse(scope, receive, send)
+            await self._refuse(scope, receive, send, is_whole=False)
         else:
             await self._application(scope, receive, send)
 
@@ -48,22 +48,22 @@ class BodyLimit:
             if event["type"] != "http.request":
                 return
             body += event["body"]
-            if len(body) > self._limit:
-                await self._refuse(scope, receive, send)
-                return
             is_whole = not event.get("more_body")
+            if len(body) > self._limit:
+                await self._refuse(scope, receive, send, is_whole=is_whole)
+                return
         headers = [(name, value) for name, value in scope["headers"] if name != b"transfer-encoding"]
         headers.append((b"content-length", str(len(body)).encode()))
         told = {**scope, "headers": headers}
         await self._application(told, _after(bytes(body), receive), send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, *, is_whole: bool) -> None:
+        """`is_whole`: nothing more of the body is to come."""
         taken = 0
-        while taken < self._limit * DRAINED:
+        while not is_whole and taken < self._limit * DRAINED:
             event = await receive()
-            if event["type"] != "http.request" or not event.get("more_body"):
-                break
-            taken += len(event["body"])
+            is_whole = event["type"] != "http.request" or not event.get("more_body")
+            taken += len(event.get("body", b""))
         kind, content = _refusal(scope["path"], self._limit)
         # Otherwise the server would go on reading for as long as anything comes.
         closing = (b"connection", b"close")

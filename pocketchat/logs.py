@@ -4,6 +4,7 @@ A process writes to standard error or, when `manage.py up` gave it a name, to it
 (`var/log/<process>.jsonl`) alone, so that lines can be aged out and taken out by id.
 """
 
+import logging
 import logging.config
 from pathlib import Path
 from typing import Any
@@ -17,23 +18,25 @@ FILE_BYTES = 10_000_000
 FILES_KEPT = 5
 
 
-def tell_route(_logger: structlog.typing.WrappedLogger, _name: str, event: structlog.typing.EventDict) -> Any:
-    """A structlog processor: Django names the address it could not serve; people type into addresses, too."""
-    request = getattr(event.get("_record"), "request", None)
-    if isinstance(request, HttpRequest) and isinstance(words := event.get("event"), str):
-        route = request.resolver_match.route if request.resolver_match else "an unknown address"
-        event["event"] = words.replace(request.path, route)
-    return event
-
-
 _shared: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     tell_fault,
-    tell_route,
 ]
+
+
+class Routes(logging.Filter):
+    """Django names the address it could not serve, and people type into addresses, too: its route says as much."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
+            route = request.resolver_match.route if request.resolver_match else "an unknown address"
+            # Addresses are arguments, escaped in a way of Django's own; all that begins with a slash is one.
+            record.args = tuple(route if str(one).startswith("/") else one for one in record.args)
+        return True
 
 
 def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]:
@@ -52,7 +55,8 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
                 ],
             }
         },
-        "handlers": {"lines": {**handler, "formatter": "json"}},
+        "filters": {"routes": {"()": Routes}},
+        "handlers": {"lines": {**handler, "formatter": "json", "filters": ["routes"]}},
         "root": {"handlers": ["lines"], "level": "DEBUG" if debug else "INFO"},
         # Libraries that would write what people wrote, or their addresses, at debug level, and those that
         # have a line for every tick of the clock.

@@ -65,6 +65,7 @@ if _pool_size:
 _database["OPTIONS"] = {**dict(_database.get("OPTIONS") or {}), **_options}  # type: ignore[call-overload]  # a JSON-like dict
 # A connection that died with its server is noticed before it is used again.
 _database["ENGINE"] = "pocketchat.pooled_postgresql"
+_database["CONN_HEALTH_CHECKS"] = not _pool_size
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -110,7 +111,7 @@ POCKETCHAT_HISTORY_TOKENS = env.int("POCKETCHAT_HISTORY_TOKENS", default=12_000)
 POCKETCHAT_PROMPT_CHARACTERS = env.int("POCKETCHAT_PROMPT_CHARACTERS", default=100_000)
 """Characters a question may have; the model's window may allow fewer."""
 POCKETCHAT_PROVIDER_SILENCE = env.float("POCKETCHAT_PROVIDER_SILENCE", default=60.0)
-"""Seconds a provider may stay silent, before or between deltas, before the reply is given up."""
+"""Seconds a provider may send nothing before the reply is given up; ten times as long when it sends signs of life."""
 
 # --- Turns ------------------------------------------------------------------------------------------------------------
 

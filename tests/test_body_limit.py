@@ -37,6 +37,11 @@ def test_a_body_that_hides_its_length_is_counted(caller: Caller) -> None:
     assert caller.http.post(address, content=in_parts(1_000_000), headers=kind).json()["code"] == "prompt_too_long"
 
 
+@pytest.mark.parametrize("parts", [(LIMIT + 1,), (LIMIT, 1), (LIMIT - 1, 1, 1)])
+def test_a_body_just_over_the_limit_is_answered(stack: Stack, parts: tuple[int, ...]) -> None:
+    assert httpx.post(stack.url(), content=(b"x" * size for size in parts), timeout=20).status_code == 413
+
+
 def test_a_person_is_told_in_a_sentence(stack: Stack) -> None:
     answer = httpx.post(stack.url(), content=b"x" * (LIMIT + 1))
     assert (answer.status_code, answer.headers["content-type"]) == (413, "text/plain; charset=utf-8")

@@ -31,7 +31,10 @@ def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     config = logging_config(folder=Path(), process="", debug=False)
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(logging.config.DictConfigurator(config).configure_formatter(config["formatters"]["json"]))
+    configurator = logging.config.DictConfigurator(config)
+    handler.setFormatter(configurator.configure_formatter(config["formatters"]["json"]))
+    for name in config["handlers"]["lines"]["filters"]:
+        handler.addFilter(configurator.configure_filter(config["filters"][name]))
     root = logging.getLogger()
     root.addHandler(handler)
     yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
@@ -155,7 +158,16 @@ logging.getLogger("uvicorn.access").info("GET /?q={CANARY}")
 
 
 @pytest.mark.django_db
-def test_what_somebody_typed_into_an_address_is_in_no_log(client: Client, lines: Callable[[], list[Any]]) -> None:
-    assert client.get(f"/{CANARY}/").status_code == 404
-    assert client.get(f"/api/v1/conversations/{CANARY}").status_code == 404
+@pytest.mark.parametrize("typed", [CANARY, f"größe-{CANARY}", f"日本/{CANARY}/", f"%0A{CANARY}", f"{CANARY}%s%(x)s"])
+def test_what_somebody_typed_into_an_address_is_in_no_log(
+    client: Client, lines: Callable[[], list[Any]], typed: str
+) -> None:
+    assert client.get(f"/{typed}/").status_code == 404
+    assert client.get(f"/api/v1/conversations/{typed}").status_code == 404
     assert [line["event"] for line in lines()] == ["Not Found: an unknown address"] * 2
+
+
+@pytest.mark.django_db
+def test_an_address_of_ours_is_named_by_its_route(client: Client, lines: Callable[[], list[Any]]) -> None:
+    assert client.post("/sidebar/").status_code == 405
+    assert [line["event"] for line in lines()] == ["Method Not Allowed (POST): sidebar/"]

@@ -9,9 +9,8 @@ from tests.stack import ROOT
 
 FILES = [
     path
-    for folder in ("pocketchat", "accounts", "tests")
+    for folder in ("pocketchat", "accounts", "conversations", "tests")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if "tests/conversations" not in str(path)
 ]
 EXCUSE = re.compile(r"#\s*(?:ruff: )?(?:type: ignore\[[^]]+\]|noqa: [A-Z0-9, ]+[0-9])(?P<reason>.*)")
 

@@ -1,6 +1,6 @@
 """`/api/v1/conversations`: list, make, read, change, and their messages."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access, turns
+from accounts.models import User
+from conversations import access, beginnings, turns
 from conversations.access import branch_page
 from conversations.api.keys import request_key
 from conversations.api.pagination import ConversationPages
@@ -41,11 +42,8 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        made, is_new = Conversation.objects.get_or_create(
-            owner_id=request.user.pk,
-            request_key=request_key(request),
-            defaults=with_title_source(serializer.validated_data),
-        )
+        fields = with_title_source(serializer.validated_data)
+        made, is_new = beginnings.begin(cast("User", request.user), request_key=request_key(request), **fields)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(self.get_serializer(made).data, status=code)
 

@@ -14,7 +14,7 @@ from django.db import connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from knox.auth import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
 from accounts.models import User
@@ -28,6 +28,8 @@ TICKS_PER_HEARTBEAT = 5
 RECONNECT_MS = 1000
 MOST_PADDING = 65_536
 """Bytes."""
+DIGITS = 6
+"""Of a number that is read."""
 
 
 @csrf_exempt  # It only reads; a wrong method shall hear of the right one.
@@ -38,8 +40,9 @@ async def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | Str
         return JsonResponse(body, status=405, headers={"Allow": "GET"})
     try:
         await sync_to_async(_check_access)(request, turn_id)
-    except AuthenticationFailed as error:
-        return JsonResponse({"detail": str(error.detail), "code": "not_authenticated"}, status=401)
+    except (AuthenticationFailed, NotAuthenticated) as error:
+        body = {"detail": str(error.detail), "code": error.get_codes()}
+        return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Token"})
     except Http404 as error:
         return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)
     return StreamingHttpResponse(
@@ -64,7 +67,7 @@ def _user(request: HttpRequest) -> User:
     if known := TokenAuthentication().authenticate(Request(request)):
         user: User = known[0]
         return user
-    raise AuthenticationFailed("Log in, or send a token.")
+    raise NotAuthenticated
 
 
 def _resume_point(request: HttpRequest) -> str:
@@ -82,7 +85,7 @@ def _padding(request: HttpRequest) -> str:
 
     nginx heeds X-Accel-Buffering and takes it away, so a second one behind it buffers: 4 or 8 kB by default.
     """
-    asked = request.GET.get("padding", "")
+    asked = request.GET.get("padding", "")[:DIGITS]
     size = min(int(asked), MOST_PADDING) if asked.isascii() and asked.isdigit() else 0
     return f":{' ' * size}\n\n" if size else ""
 

@@ -6,7 +6,8 @@ EVENTS = {
     "operationId": "turns_events_retrieve",
     "description": (
         "A reply while it is written, as server-sent events: `hello` at once, `delta` {text} to append, "
-        "`snapshot` {text} to replace everything shown so far, `done` {status}, with the whole text when it comes from storage."
+        "`snapshot` {text} to replace everything shown so far, `done` {status}, with the whole text when it "
+        "comes from storage."
     ),
     "parameters": [
         {"in": "path", "name": "turn_id", "required": True, "schema": {"type": "string", "format": "uuid"}},

@@ -61,7 +61,7 @@ MOST_DOLLARS = 1_000_000
 MOST_TOKENS = 2**31 - 1
 """What the database's columns hold, and far more than any model takes."""
 
-PATIENCE = 10
+SILENCES_WITH_SIGNS_OF_LIFE = 10
 """How many times the allowed silence a provider may go without a word while it sends signs of life: comments, empty
 deltas, as those do that let a request wait in a queue."""
 
@@ -107,7 +107,7 @@ class StreamedChatModel:
     """The `ChatModel` of everything that pydantic-ai knows."""
 
     def __init__(self, model: Model, info: ChatModelInfo, *, silence: float, temperature: float | None = None) -> None:
-        """`silence`: seconds the provider may send nothing at all; see `PATIENCE` for one that only says it lives."""
+        """`silence`: seconds the provider may send nothing at all."""
         self.info = info
         self._model = model
         self._silence = silence
@@ -125,7 +125,7 @@ class StreamedChatModel:
         opening = model_request_stream(self._model, _messages(request.messages), model_settings=settings)
         async with AsyncExitStack() as stack:
             with _translated():
-                async with asyncio.timeout(self._silence * PATIENCE):
+                async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
                     response = await stack.enter_async_context(opening)
             events = aiter(response)
             while (event := await self._next(events)) is not None:
@@ -135,7 +135,7 @@ class StreamedChatModel:
 
     async def _next(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
         with _translated():
-            async with asyncio.timeout(self._silence * PATIENCE):
+            async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
                 return await anext(events, None)
 
 

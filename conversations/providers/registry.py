@@ -1,10 +1,9 @@
 """Which models this installation offers, by the name that is stored with a turn.
 
-To add a provider: if pydantic-ai knows it, its `provider:name` in POCKETCHAT_CHAT_MODEL is enough. Otherwise write a
-`ChatModel` beside `chat.py` and choose it in `chat_model`.
+To add a provider: if pydantic-ai knows it and its SDK is installed (OpenAI's and Anthropic's are), its `provider:name`
+in POCKETCHAT_CHAT_MODEL is enough. Otherwise write a `ChatModel` beside `chat.py` and choose it in `chat_model`.
 """
 
-import os
 from functools import cache
 
 from django.conf import settings
@@ -72,7 +71,6 @@ def _key(name: str) -> str:
         return KEYLESS
     if name != settings.POCKETCHAT_CHAT_MODEL:
         return ""
-    if settings.POCKETCHAT_CHAT_API_KEY or not settings.POCKETCHAT_CHAT_BASE_URL:
-        return str(settings.POCKETCHAT_CHAT_API_KEY)
-    provider = name.partition(":")[0]
-    return os.environ.get(f"{provider.upper()}_API_KEY", KEYLESS)
+    # A provider's own key is for its own address alone, whatever server stands at the one that was set.
+    keyless = KEYLESS if settings.POCKETCHAT_CHAT_BASE_URL else ""
+    return str(settings.POCKETCHAT_CHAT_API_KEY) or keyless

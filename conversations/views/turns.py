@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from conversations import access, turns
-from conversations.forms import ComposerForm, RetryForm
+from conversations.forms import ComposerForm, RetryForm, refused
 from conversations.models import Conversation
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
@@ -30,8 +30,8 @@ def home(request: HttpRequest) -> HttpResponse:
     try:
         asked = _start(request, form)
     except Refusal as refusal:
-        form.add_error("text", str(refusal))
-        return render(request, "conversations/home.html", home_context(request, form), status=refusal.status)
+        page = home_context(request, refused(form, refusal))
+        return render(request, "conversations/home.html", page, status=refusal.status)
     return redirect("conversations:conversation", asked.turn.conversation_id)
 
 
@@ -134,7 +134,5 @@ def _refused(request: HttpRequest, conversation: Conversation, form: ComposerFor
     context = {"message": str(refusal), "code": refusal.code, "conversation": conversation}
     if is_partial(request):
         return render(request, "conversations/_problem.html", context, status=refusal.status)
-    form.full_clean()
-    form.add_error("text", str(refusal))
-    page = conversation_context(request, conversation, form=form)
+    page = conversation_context(request, conversation, form=refused(form, refusal))
     return render(request, "conversations/conversation.html", page, status=refusal.status)

@@ -18,7 +18,7 @@ export function isPart(xhr) {
 function explain(xhr, isSending) {
   if (isLogIn(xhr)) reportLoggedOut();
   else if (xhr.status === 404 || xhr.status === 410) reportGone({ isSending });
-  else if (xhr.status === 413) report("This is too long to be sent. Shorten it, or send it in parts.");
+  else if (xhr.status === 413) report(xhr.responseText);
   else if (xhr.status === 429) report("That was too fast. Wait a moment, then try again.");
   else report("The server could not do that just now. Nothing is lost; try again.");
 }

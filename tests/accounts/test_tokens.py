@@ -67,6 +67,16 @@ def test_a_token_taken_back_opens_nothing(client: Client, owner: User) -> None:
     assert reads_with(token) == 401
 
 
+def test_whoever_logs_in_on_the_way_to_taking_one_back_finds_the_list_and_takes_none(
+    client: Client, owner: User
+) -> None:
+    token = tokens.issue(owner, life=None)
+    client.force_login(owner)
+    response = client.get(f"/accounts/tokens/{AuthToken.objects.get().token_key}/revoke/")
+    assert response["Location"] == "/accounts/tokens/"
+    assert reads_with(token) == 200
+
+
 def test_a_strangers_token_is_not_taken_back(client: Client, owner: User, stranger: User) -> None:
     token = tokens.issue(owner, life=None)
     client.force_login(stranger)

@@ -83,7 +83,7 @@ def test_a_page_finds_out_by_itself_that_its_events_are_kept_back(
         assert visit.faults == []
 
 
-@pytest.mark.parametrize("asked", ["-1", "x", "", "9" * 30, "\u0661"])
+@pytest.mark.parametrize("asked", ["-1", "x", "", "9" * 5000, "\u0661"])
 def test_a_senseless_padding_harms_nobody(caller: Caller, asked: str) -> None:
     turn = caller.ask(caller.make_conversation(), "Why?").json()["id"]
     with caller.http.stream("GET", f"turns/{turn}/events", params={"padding": asked}) as response:

@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
@@ -67,6 +68,22 @@ def test_one_is_made_once_for_one_key(api: APIClient) -> None:
     first, again = (api.post(ROOT, {}, format="json", headers={"Idempotency-Key": "k"}) for _ in range(2))
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json()["id"] == again.json()["id"]
+
+
+def test_a_key_does_not_bring_back_what_is_in_the_bin(api: APIClient) -> None:
+    key = {"Idempotency-Key": "once"}
+    api.post(ROOT, {"title": "Forget me"}, format="json", headers=key)
+    Conversation.objects.update(trashed_at=timezone.now())
+    again = api.post(ROOT, {"title": "Forget me"}, format="json", headers=key)
+    assert (again.status_code, again.json()["code"]) == (404, "not_found")
+
+
+def test_a_key_that_began_another_conversation_is_refused(api: APIClient) -> None:
+    key = {"Idempotency-Key": "once"}
+    first = api.post(ROOT, {"title": "One"}, format="json", headers=key)
+    other = api.post(ROOT, {"title": "Another"}, format="json", headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "key_reused")
+    assert other.json()["conversation"] == first.json()["id"]
 
 
 def test_a_change_writes_only_what_was_sent(api: APIClient, conversation: Conversation) -> None:

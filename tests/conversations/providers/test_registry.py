@@ -1,14 +1,20 @@
 """The names of models, and what they need."""
 
+import asyncio
 import subprocess
 import sys
+from contextlib import aclosing
+from typing import cast
 
 import pytest
 from pytest_django import Settings
 
+from conversations.providers.chat import StreamedChatModel
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import BUNDLED, chat_model, chat_model_info, default_model_name
+from conversations.providers.values import ChatMessage, ChatModel, ChatRequest
 from conversations.providers.windows import UNKNOWN, window_of
+from tests.provider import ScriptedProvider
 from tests.stack import ROOT
 
 
@@ -58,6 +64,25 @@ def test_what_is_missing_is_named(name: str, code: str, settings: Settings, monk
     with pytest.raises(ProviderError) as error:
         chat_model(name)
     assert error.value.code == code
+
+
+@pytest.mark.parametrize(("own_key", "sent"), [("", "no-key"), ("sk-of-that-server", "sk-of-that-server")])
+def test_a_providers_own_key_is_sent_to_no_other_server(
+    own_key: str, sent: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai-alone")
+    with ScriptedProvider() as server:
+        settings.POCKETCHAT_CHAT_MODEL = "openai:llama3.2"
+        settings.POCKETCHAT_CHAT_BASE_URL = server.openai_url
+        settings.POCKETCHAT_CHAT_API_KEY = own_key
+        asyncio.run(asked(chat_model("openai:llama3.2")))
+        assert server.requests[0].headers["authorization"] == f"Bearer {sent}"
+
+
+async def asked(model: ChatModel) -> None:
+    request = ChatRequest((ChatMessage("user", "Why?"),), max_tokens=10)
+    async with cast("StreamedChatModel", model).connections(), aclosing(model.stream(request)) as events:
+        assert [event async for event in events]
 
 
 def test_a_web_process_does_not_load_what_only_replies_need() -> None:

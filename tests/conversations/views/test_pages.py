@@ -1,13 +1,16 @@
 """The pages without a script: what they show, what they cost, what they refuse."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from typing import Any, cast
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
 from django.db import connections
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -29,10 +32,11 @@ def address(conversation: Conversation, path: str = "") -> str:
     return f"/c/{conversation.pk}/{path}"
 
 
-def send(page: Client, conversation: Conversation, text: str = "Why?", **extra: object) -> object:
+def send(page: Client, conversation: Conversation, text: str = "Why?", **extra: object) -> HttpResponse:
     conversation.refresh_from_db()
     fields = {"text": text, "request_key": str(uuid4()), "parent": conversation.head_id or ""} | extra
-    return page.post(address(conversation, "turns/"), fields)
+    response: Any = page.post(address(conversation, "turns/"), fields)
+    return cast("HttpResponse", response)
 
 
 def test_a_visitor_is_sent_to_log_in_and_back(client: Client, conversation: Conversation) -> None:
@@ -91,7 +95,7 @@ def test_a_first_question_sent_twice_opens_one_conversation(page: Client) -> Non
 
 def test_a_question_sent_without_a_script_reloads_the_page(page: Client, conversation: Conversation) -> None:
     response = send(page, conversation)
-    assert response["Location"] == address(conversation)  # type: ignore[index]
+    assert response["Location"] == address(conversation)
     shown = page.get(address(conversation)).content.decode()
     assert "Why?" in shown
     assert 'http-equiv="refresh"' in shown
@@ -112,16 +116,44 @@ def test_text_too_long_is_refused_with_size_and_limit_and_stays_in_the_form(
 ) -> None:
     text = "x" * (settings.POCKETCHAT_PROMPT_CHARACTERS + 1)
     response = send(page, conversation, text)
-    assert response.status_code == 413  # type: ignore[attr-defined]
-    shown = response.content.decode()  # type: ignore[attr-defined]
+    assert response.status_code == 413
+    shown = response.content.decode()
     assert "100,001 characters" in shown
     assert text in shown
     assert not Message.objects.exists()
 
 
+def key_in(shown: str) -> str:
+    """The request key of the composer."""
+    found = re.search(r'id="composer".*?name="request_key"\s+value="([^"]+)"', shown, re.DOTALL)
+    assert found, shown
+    return found[1]
+
+
+def test_other_words_under_an_old_key_are_refused_once_and_taken_the_second_time(
+    page: Client, conversation: Conversation
+) -> None:
+    exchange(conversation)
+    Turn.objects.update(request_key="k")
+    response = send(page, conversation, "And why that?", request_key="k")
+    shown = response.content.decode()
+    assert response.status_code == 422
+    assert re.search(r">\s*And why that\?\s*</textarea>", shown)
+    assert send(page, conversation, "And why that?", request_key=key_in(shown)).status_code == 302
+    assert Turn.objects.count() == 2
+
+
+def test_other_words_under_the_key_that_began_a_conversation_are_taken_the_second_time(page: Client) -> None:
+    page.post("/", {"text": "Why?", "request_key": "k"})
+    response = page.post("/", {"text": "Why not?", "request_key": "k"})
+    assert response.status_code == 422
+    assert page.post("/", {"text": "Why not?", "request_key": key_in(response.content.decode())}).status_code == 302
+    assert Conversation.objects.count() == 2
+
+
 @pytest.mark.parametrize("text", ["", "   "])
 def test_an_empty_question_is_refused(page: Client, conversation: Conversation, text: str) -> None:
-    assert send(page, conversation, text).status_code == 422  # type: ignore[attr-defined]
+    assert send(page, conversation, text).status_code == 422
     assert page.post("/", {"text": text}).status_code == 422
     assert not Turn.objects.exists()
 
@@ -138,7 +170,7 @@ def test_a_stale_tab_is_told_and_may_load_the_newer_messages(page: Client, conve
 
 def test_a_busy_conversation_says_so(page: Client, conversation: Conversation) -> None:
     ask(conversation)
-    assert send(page, conversation).status_code == 409  # type: ignore[attr-defined]
+    assert send(page, conversation).status_code == 409
 
 
 def test_a_strangers_conversation_does_not_exist(page: Client, stranger: User) -> None:
@@ -157,7 +189,7 @@ def test_a_conversation_in_the_bin_is_gone_from_page_and_list(page: Client, conv
     Conversation.objects.update(title="Forget me", title_source="user", trashed_at=timezone.now())
     assert page.get(address(conversation)).status_code == 404
     assert "Forget me" not in page.get("/").content.decode()
-    assert send(page, conversation).status_code == 404  # type: ignore[attr-defined]
+    assert send(page, conversation).status_code == 404
 
 
 @pytest.mark.parametrize(
