@@ -15,9 +15,10 @@ from accounts.tokens import LIVES
 class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types
     """allauth's; whoever presses twice has one account."""
 
+    account_already_exists: bool
+
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """The new user, or what to answer without one."""
-        answered: tuple[User | None, HttpResponse | None]
         if not self.account_already_exists:
             try:
                 with transaction.atomic():
@@ -30,7 +31,7 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth shi
                 return None, redirect("account_login")
             # Where addresses are confirmed first, nobody is told which of them have an account.
             self.account_already_exists = True
-        answered = super().try_save(request)
+        answered: tuple[User | None, HttpResponse | None] = super().try_save(request)
         return answered
 
 

@@ -34,8 +34,9 @@ class RetryForm(forms.Form):
     request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
 
     def request_key_or_new(self) -> str:
-        key: str = self.cleaned_data.get("request_key") or str(uuid4())
-        return key
+        """One too long is cut: the same again must name the same."""
+        key: str = self.cleaned_data.get("request_key") or self.data.get("request_key", "")[:REQUEST_KEY_CHARACTERS]
+        return key or str(uuid4())
 
 
 class ComposerForm(RetryForm):
@@ -54,13 +55,18 @@ class ComposerForm(RetryForm):
         """An empty one, with a key of its own."""
         return cls(initial={"request_key": str(uuid4()), "parent": parent})
 
+    @classmethod
+    def emptied(cls, parent: int | None) -> "ComposerForm":
+        """One that says what went wrong elsewhere on the page."""
+        return cls({"request_key": str(uuid4()), "parent": parent, "text": ""})
+
 
 def refused(form: ComposerForm, refusal: Refusal) -> ComposerForm:
     """The form as it goes back to the sender, with the text in it and what is wrong with it."""
     form.full_clean()
     if isinstance(refusal, KeyReused):
         # Under the old key it would be refused for ever.
-        form.data = form.data | {"request_key": str(uuid4())}
+        form.data = {name: form.data.get(name) for name in form.data} | {"request_key": str(uuid4())}
     form.add_error("text", str(refusal))
     return form
 

@@ -51,16 +51,23 @@ class Cleaner:
 def line(text: str) -> str:
     """The text as a title is kept: clean, on one line; empty when there is nothing to see in it."""
     text = _one_line(clean(text))
-    return text if any(map(_is_visible, text)) else ""
+    return "" if is_blank(text) else text
 
 
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and a Braille pattern without any ink."""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, marks and a Braille pattern without any ink."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to see in it."""
+    return not any(map(_is_visible, text))
 
 
 def _is_visible(character: str) -> bool:
-    return unicodedata.category(character) not in _UNSEEN_CATEGORIES and character not in _UNSEEN
+    return unicodedata.category(character) not in _UNSEEN_CATEGORIES and not _UNSEEN.match(character)
 
 
 def clean_blocks(value: Any) -> Any:

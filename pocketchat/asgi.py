@@ -5,8 +5,12 @@ import os
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 
-from pocketchat.body_limit import BodyLimit
+from pocketchat.gatekeeper import Gatekeeper
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pocketchat.settings")
 
-application = BodyLimit(get_asgi_application(), limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+application = Gatekeeper(
+    get_asgi_application(),
+    limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    api_limit=settings.POCKETCHAT_API_BODY_BYTES,
+)

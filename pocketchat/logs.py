@@ -35,7 +35,9 @@ class Routes(logging.Filter):
         if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
             route = request.resolver_match.route if request.resolver_match else "an unknown address"
             # Addresses are arguments, escaped in a way of Django's own; all that begins with a slash is one.
-            record.args = tuple(route if str(one).startswith("/") else one for one in record.args)
+            told = (route if str(one).startswith("/") else one for one in record.args)
+            # After a dash comes what a request claimed: the origin that was not believed.
+            record.args = tuple(one.partition(" - ")[0] if isinstance(one, str) else one for one in told)
         return True
 
 

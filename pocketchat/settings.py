@@ -172,6 +172,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.context.mail",
             ],
         },
     },
@@ -287,8 +288,10 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # A pasted text far too long still arrives, so that it can be refused with its size and the limit; what is larger than
-# this is refused by pocketchat.body_limit.
+# this is refused by pocketchat.gatekeeper.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
+# JSON takes up to a hundred times its size in memory; the longest question, escaped, has half of this.
+POCKETCHAT_API_BODY_BYTES = 2_000_000
 if not _is_https and (_is_loopback or POCKETCHAT_ALLOW_HTTP):
     # On this machine alone there is no network to protect and no certificate to have; an http address
     # anywhere else is an error (pocketchat.checks) unless somebody has answered for the network.

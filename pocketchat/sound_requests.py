@@ -16,7 +16,7 @@ CHARSETS = ("", "utf-8", "utf8", "us-ascii", "iso-8859-1", "windows-1252")
 
 @sync_and_async_middleware
 def sound_requests(get_response: Handler) -> Handler:
-    """A middleware of Django's."""
+    """Django middleware: 400, 401 or 415 for a request that is not sound; a cookie that is not is passed over."""
     if iscoroutinefunction(get_response):
 
         async def later(request: HttpRequest) -> HttpResponseBase:
@@ -34,8 +34,11 @@ def sound_requests(get_response: Handler) -> Handler:
 
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:
+    request.COOKIES = {name: value for name, value in request.COOKIES.items() if "\x00" not in value}
     if not request.headers.get("Authorization", "").isascii():
         return error_response(request, 401, "The token in the Authorization header is none of ours.", "bad_token")
+    if "%00" in request.META.get("QUERY_STRING", ""):
+        return error_response(request, 400, "There is a NUL character in the address.", "invalid")
     charset = (request.content_params or {}).get("charset", "")
     if charset.lower() not in CHARSETS:
         return error_response(request, 415, "Send text in UTF-8.", "unknown_charset")

@@ -167,6 +167,13 @@ def test_what_somebody_typed_into_an_address_is_in_no_log(
     assert [line["event"] for line in lines()] == ["Not Found: an unknown address"] * 2
 
 
+def test_an_origin_that_is_not_believed_is_in_no_log(lines: Callable[[], list[Any]]) -> None:
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/accounts/login/", headers={"Origin": f"http://{CANARY}.example"})
+    assert response.status_code == 403
+    assert [line["event"] for line in lines()] == ["Forbidden (Origin checking failed): accounts/login/"]
+
+
 @pytest.mark.django_db
 def test_an_address_of_ours_is_named_by_its_route(client: Client, lines: Callable[[], list[Any]]) -> None:
     assert client.post("/sidebar/").status_code == 405

@@ -84,6 +84,7 @@ def test_a_text_in_fragments_is_cleaned_like_the_whole(fragments: list[str]) -> 
         ("\u200b\u2060\ufeff", ""),
         ("\x01\x02", ""),
         ("\u3164 \u2800", ""),
+        ("\u034f\u17b4\ufe0f\u180b\U000e0101", ""),
         ("👩\u200d🚀", "👩\u200d🚀"),
         ("\u202b\u05e9\u05dc\u05d5\u05dd\u202c", "\u202b\u05e9\u05dc\u05d5\u05dd\u202c"),
     ],

@@ -41,7 +41,7 @@ async def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | Str
     try:
         await sync_to_async(_check_access)(request, turn_id)
     except (AuthenticationFailed, NotAuthenticated) as error:
-        body = {"detail": str(error.detail), "code": error.get_codes()}
+        body = {"detail": str(error.detail), "code": str(error.get_codes())}
         return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Token"})
     except Http404 as error:
         return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)

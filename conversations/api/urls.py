@@ -8,7 +8,7 @@ from conversations.api.events import turn_events
 
 app_name = "api"
 urlpatterns = [
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", SpectacularAPIView.as_view(api_version="1"), name="schema"),
     path("conversations", conversations.ConversationList.as_view(), name="conversations"),
     path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view(), name="conversation"),
     path("conversations/<uuid:conversation_id>/messages", conversations.MessageList.as_view(), name="messages"),

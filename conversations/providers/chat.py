@@ -175,11 +175,12 @@ def _finished(response: StreamedResponse) -> Finished:
         ProviderError: `dropped` when the provider gave no reason for ending, `refused` when its filter did.
     """
     whole = response.get()
-    # OpenAI's dialect lets a body end early without an error; then only the raw reason is missing.
-    if whole.finish_reason is None or "finish_reason" not in (whole.provider_details or {}):
-        raise ProviderError("dropped")
     if whole.finish_reason == "content_filter":
         raise ProviderError("refused")
+    # OpenAI's dialect lets a body end early without an error; then the raw reason is missing. A reason that nobody
+    # knows is one, too: servers have words of their own.
+    if "finish_reason" not in (whole.provider_details or {}):
+        raise ProviderError("dropped")
     usage = whole.usage
     return Finished(
         input_tokens=_counted(usage.input_tokens),
@@ -213,6 +214,9 @@ def _translated() -> Iterator[None]:
         raise ProviderError("timed_out") from error
     except (exceptions.AgentRunError, exceptions.UserError) as error:
         raise ProviderError(_code(error)) from error
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        # What no dialect provides for makes the SDKs stumble: a list where they look for an object.
+        raise ProviderError("garbled") from error
 
 
 def _code(error: exceptions.AgentRunError | exceptions.UserError) -> str:

@@ -13,6 +13,7 @@ SENTENCES = {
     "unreachable": "The model provider could not be reached.",
     "dropped": "The connection to the model provider broke off.",
     "provider_down": "The model provider has a problem of its own. Try again in a moment.",
+    "garbled": "The model provider's answer could not be read.",
     "endless_reply": "The model did not come to an end. What it wrote first is kept.",
     "empty_reply": "The model answered nothing.",
 }

@@ -74,7 +74,7 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
             context = {"conversation": found, "entry": entry_of(found, is_current=True), "oob": True}
             return render(request, "conversations/_title.html", context)
         return redirect("conversations:conversation", found.pk)
-    context = {"conversation": found, "form": form}
+    context = {"conversation": found, "form": form, "is_partial": is_partial(request)}
     if is_partial(request):
         return render(request, "conversations/_rename.html", context)
     return render(request, "conversations/rename.html", context | {"sidebar": sidebar_of(request.user)})

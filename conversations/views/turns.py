@@ -86,7 +86,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     try:
         asked = turns.retry(found, request_key=form.request_key_or_new(), model=model_for(found.conversation))
     except Refusal as refusal:
-        return _refused(request, found.conversation, ComposerForm.fresh(found.conversation.head_id), refusal)
+        return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
     return _shown(request, _queued(asked))
 
 

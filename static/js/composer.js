@@ -21,11 +21,19 @@ class ChatComposer extends HTMLElement {
     this.addEventListener("submit", (event) => this.submitted(event), true);
     this.form.addEventListener("htmx:afterRequest", (event) => this.answered(event.detail));
     document.addEventListener("reply:started", () => this.show());
-    document.addEventListener("reply:ended", () => this.show());
+    document.addEventListener("htmx:afterSettle", () => this.takeFocus());
+    // Going to a fragment of the page takes the focus away again.
+    addEventListener("load", () => setTimeout(() => this.takeFocus()));
+    document.addEventListener("reply:ended", () => this.ended());
     addEventListener("pageshow", (event) => event.persisted && this.setBusy(false));
     this.show();
-    // Where there is a keyboard one expects to type at once.
-    if (matchMedia("(pointer: fine)").matches) this.text.focus({ preventScroll: true });
+    this.takeFocus();
+  }
+
+  // Where there is a keyboard one expects to type at once, and to go on when the button one has pressed is gone.
+  takeFocus() {
+    const isFree = document.activeElement === document.body;
+    if (isFree && matchMedia("(pointer: fine)").matches) this.text.focus({ preventScroll: true });
   }
 
   get liveReply() {
@@ -49,6 +57,12 @@ class ChatComposer extends HTMLElement {
       this.text.style.blockSize = "auto";
       this.text.style.blockSize = `${this.text.scrollHeight}px`;
     }
+  }
+
+  // "Wait until it is finished" is over when it is.
+  ended() {
+    this.querySelector(".composer-problem .notice-quiet")?.remove();
+    this.show();
   }
 
   setBusy(isBusy) {

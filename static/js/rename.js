@@ -2,7 +2,8 @@
 let title = null;
 
 function focusEdit() {
-  document.querySelector("#conversation-title a")?.focus();
+  // The bar sticks to the top: the browser would scroll to where it stood before.
+  document.querySelector("#conversation-title a")?.focus({ preventScroll: true });
 }
 
 function nameTab(heading) {
@@ -26,10 +27,16 @@ document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  if (detail.requestConfig?.verb === "post" && detail.elt.matches("div#conversation-title")) {
+  const asked = detail.requestConfig?.elt;
+  const input = document.querySelector(".rename-input");
+  // A sent question brings a title, too, and leaves the focus where one types.
+  if (asked?.matches(".rename") && detail.elt.matches("div#conversation-title")) {
     nameTab(detail.elt);
     focusEdit();
-  } else document.querySelector(".rename-input")?.select();
+  } else if (input && asked?.closest("#conversation-title, .bar-title")) {
+    input.focus({ preventScroll: true });
+    input.select();
+  }
 });
 
 document.addEventListener("keydown", (event) => {

@@ -7,6 +7,10 @@ function allow(isAllowed) {
 
 document.addEventListener("htmx:beforeRequest", ({ target }) => {
   if (!target.matches(".stop-form")) return;
+  // A button that cannot be pressed keeps no focus; the next thing one does is to write.
+  if (document.activeElement?.matches("[data-stop]")) {
+    document.querySelector(".composer-text")?.focus({ preventScroll: true });
+  }
   allow(false);
   announce("Stopping the reply.");
 });

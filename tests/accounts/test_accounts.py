@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -76,8 +76,8 @@ def pressed_at_once(times: int) -> list[HttpResponse]:
             client = Client()
             client.get("/accounts/signup/")
             together.wait()
-            response: Any = client.post("/accounts/signup/", {"email": "eager@example.org", "password1": PASSWORD})
-            return response
+            pressed: Any = client.post("/accounts/signup/", {"email": "eager@example.org", "password1": PASSWORD})
+            return cast("HttpResponse", pressed)
         finally:
             connections.close_all()
 

@@ -216,6 +216,24 @@ def test_only_the_newest_turn_offers_to_try_again(page: Client, conversation: Co
     assert f"/turns/{failed.pk}/retry/" not in page.get(address(conversation)).content.decode()
 
 
+@pytest.mark.parametrize("headers", [{}, HX], ids=["plain", "part"])
+def test_trying_again_while_a_reply_is_written_is_refused_on_the_page(
+    page: Client, conversation: Conversation, headers: dict[str, str]
+) -> None:
+    failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
+    ask(conversation, "And?")
+    response = page.post(f"/turns/{failed.pk}/retry/", headers=headers)
+    assert response.status_code == 409
+    assert "still being written" in response.content.decode()
+
+
+def test_a_key_too_long_names_one_attempt_too(page: Client, conversation: Conversation) -> None:
+    failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
+    for _ in range(2):
+        assert page.post(f"/turns/{failed.pk}/retry/", {"request_key": "k" * 5000}).status_code == 302
+    assert Turn.objects.count() == 2
+
+
 def test_trying_again_twice_asks_once(page: Client, conversation: Conversation) -> None:
     failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
     first, second = (page.post(f"/turns/{failed.pk}/retry/", {"request_key": "k"}, headers=h) for h in ({}, HX))

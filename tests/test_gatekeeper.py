@@ -12,6 +12,7 @@ from tests.stack import Caller, Stack
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 LIMIT = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+API_LIMIT = settings.POCKETCHAT_API_BODY_BYTES
 
 
 def in_parts(size: int) -> Iterator[bytes]:
@@ -24,15 +25,15 @@ def in_parts(size: int) -> Iterator[bytes]:
 
 def test_a_program_is_told_the_limit(caller: Caller) -> None:
     conversation = caller.make_conversation()
-    answer = caller.ask(conversation, "x" * (LIMIT + 1))
-    assert (answer.status_code, answer.json()["code"], answer.json()["limit"]) == (413, "body_too_large", LIMIT)
+    answer = caller.ask(conversation, "x" * API_LIMIT)
+    assert (answer.status_code, answer.json()["code"], answer.json()["limit"]) == (413, "body_too_large", API_LIMIT)
     assert caller.messages(conversation) == []
 
 
 def test_a_body_that_hides_its_length_is_counted(caller: Caller) -> None:
     conversation = caller.make_conversation()
     address, kind = f"conversations/{conversation}/turns", {"Content-Type": "application/json"}
-    answer = caller.http.post(address, content=in_parts(2 * LIMIT), headers=kind)
+    answer = caller.http.post(address, content=in_parts(2 * API_LIMIT), headers=kind)
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
     assert caller.http.post(address, content=in_parts(1_000_000), headers=kind).json()["code"] == "prompt_too_long"
 
@@ -60,3 +61,23 @@ def test_whoever_never_stops_sending_is_cut_off(stack: Stack) -> None:
     with suppress(httpx.TransportError):  # Or it reads the answer first.
         assert httpx.post(stack.url(), content=endless(), timeout=60).status_code == 413
     assert sent < 20 * LIMIT
+
+
+@pytest.mark.parametrize("kind", ["text/plain; charset*=nonsense''utf-8", "multipart/form-data; foo*=nonsense''x"])
+@pytest.mark.parametrize("path", ["/accounts/login/", "/api/v1/conversations"])
+def test_a_content_type_that_cannot_be_read_is_refused_in_our_words(stack: Stack, kind: str, path: str) -> None:
+    answer = httpx.post(stack.url() + path, content=b"x", headers={"Content-Type": kind})
+    assert (answer.status_code, "Content-Type header" in answer.text) == (400, True)
+
+
+def test_a_cookie_with_a_nul_is_no_session(stack: Stack) -> None:
+    headers = {"Cookie": 'sessionid="abcdefgh\\000ijkl"'}
+    assert httpx.get(stack.url(), headers=headers).status_code == 302
+    assert httpx.get(f"{stack.url()}/api/v1/conversations", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("query", ["version=%00", "version=%0d%0aX-Evil:1"])
+def test_a_version_of_the_schema_that_is_none_harms_nobody(stack: Stack, query: str) -> None:
+    answer = httpx.get(f"{stack.url()}/api/v1/schema/?{query}")
+    assert answer.status_code in (200, 400)
+    assert "x-evil" not in answer.headers
