@@ -1,5 +1,7 @@
 """Doors for the workers: ids in, one call, safe to run twice."""
 
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +14,7 @@ from kombu.exceptions import OperationalError
 from conversations import turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
-from conversations.streams import announce_end, is_reachable, shown
+from conversations.streams import BRIEFLY, announce_end, is_reachable, shown
 
 log = structlog.get_logger(__name__)
 
@@ -26,24 +28,45 @@ def answer(turn_id: str) -> None:
 @shared_task(name="conversations.sweep")
 def sweep() -> None:
     """End what lost workers left behind, and queue again what the queue lost."""
-    swept = turns.sweep(now=timezone.now(), shown=shown)
+    # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
+    has_redis = is_reachable()
+    swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: "")
     for turn in swept.interrupted:
         log.warning("turn_interrupted", turn=str(turn.pk))
-        announce_end(turn.pk, turn.Status.INTERRUPTED)
+        if has_redis:
+            announce_end(turn.pk, turn.Status.INTERRUPTED)
     for turn_id in swept.waiting:
-        enqueue_answer(turn_id)
+        if not enqueue_answer(turn_id):
+            break
 
 
-def enqueue_answer(turn_id: UUID) -> None:
-    """Hand a stored question to the workers. When the queue is away the sweep does it later: nothing is lost."""
-    # Celery's connection waits for a Redis that hangs as long as Redis likes, and the sender with it.
-    if not is_reachable():
-        log.warning("answer_not_queued", turn=str(turn_id), error="unreachable")
-        return
+def enqueue_answer(turn_id: UUID) -> bool:
+    """Hand a stored question to the workers, within a second; False: the sweep does it later, nothing is lost."""
+    # Celery waits for a Redis that hangs for as long as Redis likes. What it waits for goes on without us: should the
+    # task come through after all, it finds its turn or finds it taken.
+    queueing = _queue(turn_id)
     try:
-        answer.apply_async((str(turn_id),), retry=False)
-    except OperationalError as error:
+        queueing.result(timeout=BRIEFLY)
+    except (OperationalError, TimeoutError) as error:
         log.warning("answer_not_queued", turn=str(turn_id), error=type(error).__name__)
+        return False
+    return True
+
+
+def _queue(turn_id: UUID) -> "Future[None]":
+    """In a thread of its own, which ends with the process."""
+    queueing: Future[None] = Future()
+
+    def queue() -> None:
+        try:
+            answer.apply_async((str(turn_id),), retry=False)
+        except OperationalError as error:
+            queueing.set_exception(error)
+        else:
+            queueing.set_result(None)
+
+    Thread(target=queue, name="queueing", daemon=True).start()
+    return queueing
 
 
 @worker_shutting_down.connect

@@ -7,12 +7,13 @@ Events: `delta` {"text"} to append, `snapshot` {"text"} to replace everything sh
 `done` {"status"}, with the whole "text" when it comes from the stored reply.
 """
 
-from conversations.streams.events import START, Entry, announce_end, is_reachable, position, shown, stream_key
+from conversations.streams.events import BRIEFLY, START, Entry, announce_end, is_reachable, position, shown, stream_key
 from conversations.streams.hub import Hub, hub
 from conversations.streams.publisher import Publisher
 from conversations.streams.wire import Wire
 
 __all__ = [
+    "BRIEFLY",
     "START",
     "Entry",
     "Hub",

@@ -14,7 +14,7 @@ from redis.retry import Retry
 
 START = "0-0"
 BRIEFLY = 1.0
-"""Seconds."""
+"""Seconds somebody who has a person waiting waits for Redis."""
 END_OF_IDS = 2**64
 """Redis refuses larger ones, and with them the whole read that they are part of."""
 

@@ -11,6 +11,7 @@ import httpx
 import psutil
 import pytest
 
+from pocketchat.embedded.places import Places
 from tests.embedded.running import RUNNING, Up, started
 from tests.factories import PASSWORD
 from tests.provider import ScriptedProvider
@@ -26,6 +27,7 @@ class Product:
 
     up: Up
     provider: ScriptedProvider
+    places: Places
 
     @property
     def url(self) -> str:
@@ -90,7 +92,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         ) as up,
     ):
         assert up.says(RUNNING), up.output.read_text()
-        yield Product(up, provider)
+        yield Product(up, provider, Places(var=var))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import httpx
 import pytest
+from redis import Redis
 
 from tests.events import Viewer
 from tests.factories import PASSWORD
@@ -134,6 +135,17 @@ def test_a_question_is_taken_while_valkey_hangs_and_answered_afterwards(product:
     assert took < 3
     assert person.wait(asked.json()["id"], seconds=ENDS_WITHIN)["status"] == "complete"
     assert len(product.provider.requests) == 1
+
+
+def test_a_question_is_taken_while_valkey_refuses_to_write(product: Product, person: Caller) -> None:
+    """As it does while another one takes its place: it says that it is there, and keeps whoever writes waiting."""
+    conversation = person.make_conversation()
+    with Redis(unix_socket_path=str(product.places.valkey_socket)) as valkey:
+        valkey.execute_command("CLIENT", "PAUSE", "5000", "WRITE")
+    began = time.monotonic()
+    asked = person.ask(conversation, "Why?")
+    assert (asked.status_code, time.monotonic() - began < 3) == (201, True)
+    assert person.wait(asked.json()["id"], seconds=ENDS_WITHIN)["status"] == "complete"
 
 
 def test_people_log_in_while_valkey_hangs(product: Product, person: Caller) -> None:  # she has an account
