@@ -2,15 +2,17 @@
 
 import os
 
+import django
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 
 from pocketchat.gatekeeper import Gatekeeper
+from pocketchat.handler import OneThreadHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pocketchat.settings")
 
+django.setup(set_prefix=False)
 application = Gatekeeper(
-    get_asgi_application(),
+    OneThreadHandler(),
     limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
     api_limit=settings.POCKETCHAT_API_BODY_BYTES,
 )

@@ -33,13 +33,13 @@ DIGITS = 6
 
 
 @csrf_exempt  # It only reads; a wrong method shall hear of the right one.
-async def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | StreamingHttpResponse:
+def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | StreamingHttpResponse:
     """Check who asks, then stream; the database connection goes back before the waiting begins."""
     if request.method != "GET":
         body = {"detail": "Use GET.", "code": "method_not_allowed"}
         return JsonResponse(body, status=405, headers={"Allow": "GET"})
     try:
-        await sync_to_async(_check_access)(request, turn_id)
+        _check_access(request, turn_id)
     except (AuthenticationFailed, NotAuthenticated) as error:
         body = {"detail": str(error.detail), "code": str(error.get_codes())}
         return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Token"})
