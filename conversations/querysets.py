@@ -1,9 +1,15 @@
 """Questions asked of the tables in more than one place, by name."""
 
+import re
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
+from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import models
+from django.db.models import F, Func, Q, TextField
+from django.db.models.functions import Left
 
 from accounts.models import User
 
@@ -58,6 +64,27 @@ is that of what is read, not of the conversation."""
 
 ALL_TOKENS = 2**62
 
+MOST_WORDS = 20
+"""Of a search, the first."""
+
+MOST_CHARACTERS = 200_000
+"""Of a message, by words; PostgreSQL refuses more lexemes than a megabyte."""
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[\U00020000-\U0003ffff]"
+)
+"""A character of a script that sets no spaces between words: full text takes such a sentence for one word."""
+
+
+class TextOfBlocks(Func):
+    """The words of the text blocks of `content`."""
+
+    template = (
+        "(SELECT string_agg(block ->> 'text', E'\\n') FROM jsonb_array_elements(%(expressions)s) block "
+        "WHERE block ->> 'type' = 'text')"
+    )
+    output_field = TextField()
+
 
 class MessageQuerySet(models.QuerySet[Any]):
     """Messages, along their branch."""
@@ -73,3 +100,22 @@ class MessageQuerySet(models.QuerySet[Any]):
             [head_id, rows, tokens],
         )
         return self.filter(id__in=ids).order_by("id")
+
+    def mentioning(self, query: str) -> "MessageQuerySet":
+        """Those whose text has any of the words of `query`, or `query` as it is.
+
+        Words are compared as they are written, whatever their language (`simple`); those of scripts without spaces are
+        also looked for inside of others.
+        """
+        words = query.split()[:MOST_WORDS]
+        if not words:
+            return self.none()
+        inside = [query.strip(), *(word for word in words if UNSPACED.search(word))]
+        any_word = reduce(or_, (SearchQuery(word, config="simple") for word in words))
+        found = self.annotate(
+            words=TextOfBlocks(F("content")), lexemes=SearchVector(Left("words", MOST_CHARACTERS), config="simple")
+        )
+        mentioned: MessageQuerySet = found.filter(
+            reduce(or_, (Q(words__icontains=part) for part in inside), Q(lexemes=any_word))
+        )
+        return mentioned

@@ -4,7 +4,7 @@ A turn is answered at most once and ends exactly once, because every step says w
 whoever comes second changes nothing and is told so. No step waits for a network.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,10 +16,14 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import User
+from conversations import answers
+from conversations.answers import Said
+from conversations.blocks import calls_in, results_in
 from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, NotRetryable
+from conversations.streams import Shown
 from conversations.text import clean, clean_blocks, estimate_tokens, preview
 
 QUEUE_PATIENCE = timedelta(minutes=2)
@@ -145,7 +149,14 @@ def earlier_turns(turn: Turn, *, tokens: int) -> tuple[StoredTurn, ...]:
 
 def stored(message: Message) -> StoredMessage:
     """The message as a value for the context."""
-    return StoredMessage(id=message.pk, role=message.role, text=message.text, tokens=message.tokens)  # type: ignore[arg-type]  # the database knows only these roles
+    return StoredMessage(
+        id=message.pk,
+        role=message.role,  # type: ignore[arg-type]  # the database knows only these roles
+        text=message.text,
+        tokens=message.tokens,
+        calls=calls_in(message.content),
+        results=results_in(message.content),
+    )
 
 
 def record_context(turn: Turn, context: dict[str, Any]) -> None:
@@ -153,27 +164,43 @@ def record_context(turn: Turn, context: dict[str, Any]) -> None:
     Turn.objects.live().filter(pk=turn.pk).update(context=context)
 
 
-def save_partial(turn: Turn, content: list[dict[str, Any]]) -> bool:
-    """Keep what has been streamed so far; False: the turn is no longer live, nothing was written."""
+def save_partial(turn: Turn, content: list[dict[str, Any]], *, earlier: Sequence[Said] = ()) -> bool:
+    """Keep what there is of the reply so far; False: the turn is no longer live, nothing was written.
+
+    `content` are the blocks of the message that is being written, empty before its first word; `earlier` are the
+    whole messages before it.
+    """
     with transaction.atomic():
         if not _still_live(turn):
             return False
-        _write_answer(turn, content, tokens=0, source=Message.TokensSource.ESTIMATE)
+        partial = [Said(Message.Role.ASSISTANT, content, is_partial=True)] if content else []
+        answers.write(turn, [*earlier, *partial])
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a turn ended. `content` are the answer's blocks, empty when nothing was answered."""
+    """How a turn ended. `content` are the blocks of its last message, empty when nothing was answered; `earlier` are
+    the messages before it. Tokens and cost are those of the whole turn, `answer_tokens` those of its last message, when
+    there are others."""
 
     status: Turn.Status
     content: list[dict[str, Any]]
+    earlier: Sequence[Said] = ()
     error_code: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    answer_tokens: int | None = None
     cached_tokens: int | None = None
     cost: Decimal | None = None
     was_cut_off: bool = False
+
+    @property
+    def said(self) -> list[Said]:
+        """All messages of the reply."""
+        counted = self.answer_tokens if self.earlier else self.output_tokens
+        answer = [Said(Message.Role.ASSISTANT, self.content, counted)] if self.content else []
+        return [*self.earlier, *answer]
 
 
 def finish(turn: Turn, outcome: Outcome) -> bool:
@@ -181,9 +208,7 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
     with transaction.atomic():
         if not _still_live(turn):
             return False
-        if outcome.content:
-            tokens, source = _tokens_of(outcome)
-            _write_answer(turn, outcome.content, tokens=tokens, source=source)
+        answers.write(turn, outcome.said)
         _fall_back(turn)
         now = timezone.now()
         Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
@@ -221,7 +246,7 @@ class Swept:
     waiting: list[UUID]
 
 
-def sweep(*, now: datetime, shown: Callable[[UUID], str] = lambda _: "") -> Swept:
+def sweep(*, now: datetime, shown: Callable[[UUID], Shown] = lambda _: Shown()) -> Swept:
     """End the turns whose worker is gone. Safe to run in many workers at once: each turn is ended by one of them.
 
     `shown` says what viewers of a turn have seen: what goes beyond the last save is kept with the end, in one
@@ -233,21 +258,12 @@ def sweep(*, now: datetime, shown: Callable[[UUID], str] = lambda _: "") -> Swep
         with transaction.atomic():
             held = _locked_conversation(turn) and _end(turn, Turn.Status.INTERRUPTED, now=now, abandoned_at=now)
             if held:
-                _keep_shown(turn, seen)
-                _settle_tokens(turn)
+                answers.keep_shown(turn, seen.text, calls=seen.calls)
+                answers.settle_tokens(turn)
                 _fall_back(turn)
                 interrupted.append(turn)
     waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
     return Swept(interrupted=interrupted, waiting=waiting)
-
-
-def _keep_shown(turn: Turn, seen: str) -> None:
-    """Of two states of one answer the longer is the later."""
-    saved = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
-    is_more = seen.startswith(saved.text) and len(seen) > len(saved.text) if saved else bool(seen.strip())
-    if is_more:
-        content = [{"type": "text", "text": seen}]
-        _write_answer(turn, content, tokens=0, source=Message.TokensSource.ESTIMATE)
 
 
 def _locked(conversation_id: UUID) -> Conversation:
@@ -326,30 +342,6 @@ def _still_live(turn: Turn) -> bool:
     return _locked_conversation(turn) and Turn.objects.live().filter(pk=turn.pk).exists()
 
 
-def _write_answer(turn: Turn, content: list[dict[str, Any]], *, tokens: int, source: str) -> None:
-    """Write the turn's answer; the first time it becomes the head, unless the owner has moved to another branch."""
-    content = clean_blocks(content)
-    answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT)
-    if answer.update(content=content, tokens=tokens, tokens_source=source):
-        return
-    message = Message.objects.create(
-        conversation_id=turn.conversation_id,
-        turn=turn,
-        parent_id=turn.prompt_id,
-        role=Message.Role.ASSISTANT,
-        content=content,
-        tokens=tokens,
-        tokens_source=source,
-    )
-    Conversation.objects.filter(pk=turn.conversation_id, head_id=turn.prompt_id).update(head=message)
-
-
-def _settle_tokens(turn: Turn) -> None:
-    """Nobody will report what a lost worker's answer took: estimate it from what was kept."""
-    for answer in Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT):
-        Message.objects.filter(pk=answer.pk).update(tokens=estimate_tokens(answer.text))
-
-
 def _end(
     turn: Turn, status: Turn.Status, *, now: datetime, abandoned_at: datetime | None = None, **facts: object
 ) -> bool:
@@ -358,20 +350,9 @@ def _end(
     return turns.filter(pk=turn.pk).update(status=status, finished_at=now, **facts) == 1
 
 
-def _tokens_of(outcome: Outcome) -> tuple[int, Message.TokensSource]:
-    """What the answer will take when it is sent again, which is its text alone.
-
-    The provider's count is that, unless it counted reasoning as well.
-    """
-    if outcome.output_tokens and all(block["type"] == "text" for block in outcome.content):
-        return outcome.output_tokens, Message.TokensSource.USAGE
-    text = "".join(block["text"] for block in outcome.content if block["type"] == "text")
-    return estimate_tokens(text), Message.TokensSource.ESTIMATE
-
-
 def _fall_back(turn: Turn) -> None:
     """A second attempt that brought nothing leaves the answer that was there before as the newest message."""
     unanswered = Conversation.objects.filter(pk=turn.conversation_id, head_id=turn.prompt_id)
     earlier = Message.objects.filter(parent_id=turn.prompt_id, role=Message.Role.ASSISTANT).order_by("id")
     if (answer := earlier.last()) is not None:
-        unanswered.update(head=answer)
+        unanswered.update(head=answers.reply_messages(answer.turn).last())

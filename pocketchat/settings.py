@@ -113,6 +113,13 @@ POCKETCHAT_PROMPT_CHARACTERS = env.int("POCKETCHAT_PROMPT_CHARACTERS", default=1
 POCKETCHAT_PROVIDER_SILENCE = env.float("POCKETCHAT_PROVIDER_SILENCE", default=60.0)
 """Seconds a provider may send nothing before the reply is given up; ten times as long when it sends signs of life."""
 
+POCKETCHAT_TOOLS = env.bool("POCKETCHAT_TOOLS", default=True)
+"""Whether models are offered tools; the bundled one, and those known to take none, never are."""
+POCKETCHAT_TOOL_ROUNDS = env.int("POCKETCHAT_TOOL_ROUNDS", default=5)
+"""How often a model may call tools for one question before it has to answer."""
+POCKETCHAT_MCP_SERVERS = env.str("POCKETCHAT_MCP_SERVERS", default="")
+"""Servers of further tools: the path of a JSON file of the usual `mcpServers` shape, or that JSON itself; empty: none."""
+
 # --- Turns ------------------------------------------------------------------------------------------------------------
 
 POCKETCHAT_LEASE = env.float("POCKETCHAT_LEASE", default=15.0)

@@ -16,6 +16,8 @@ class Viewer:
     status: str = ""
     last_id: str = ""
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Names and states of the tools that were called, in order."""
 
     def take(self, event: str, data: dict[str, Any], event_id: str) -> None:
         self.events.append((event, data))
@@ -23,7 +25,11 @@ class Viewer:
         if event == "delta":
             self.text += data["text"]
         elif event == "snapshot":
-            self.text = data["text"]
+            self.text, self.calls = data["text"], []
+        elif event == "tool":
+            known = [call["id"] for _, call in self.calls]
+            place = known.index(data["id"]) if data["id"] in known else len(known)
+            self.calls[place : place + 1] = [(data["name"], data)]
         elif event == "done":
             self.status = data["status"]
             self.text = data.get("text", self.text)

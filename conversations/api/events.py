@@ -19,7 +19,8 @@ from rest_framework.request import Request
 
 from accounts.models import User
 from conversations import access
-from conversations.models import Message, Turn
+from conversations.answers import reply_text
+from conversations.models import Turn
 from conversations.streams import START, hub, position
 
 TICK = 3.0
@@ -126,9 +127,8 @@ def _stored_end(turn_id: UUID) -> str:
             return _event("done", status="gone", text="")
         if turn.is_live:
             return ""
-        answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).last()
         # One event, for a viewer may be cut off between two.
-        return _event("done", status=turn.status, text=answer.text if answer else "")
+        return _event("done", status=turn.status, text=reply_text(turn))
     finally:
         connections.close_all()
 

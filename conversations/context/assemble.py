@@ -1,11 +1,16 @@
-"""What the model sees of a conversation: the system prompt, the newest whole turns that fit, the question."""
+"""What the model sees of a conversation: the system prompt, the newest whole turns that fit, the question, and what
+the question's own turn has brought so far."""
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-from conversations.context.values import Assembly, Budget, Record, Section, StoredMessage, StoredTurn
-from conversations.providers.values import ChatMessage, ChatRequest
+from conversations.context.shortened import shortened_to
+from conversations.context.transcript import as_chat
+from conversations.context.values import Assembly, Budget, Record, Section, StoredMessage, StoredTurn, Toolbox
+from conversations.providers.values import ChatRequest
 from conversations.refusals import PromptTooLong
+
+NO_TOOLS = Toolbox()
 
 
 def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
@@ -23,12 +28,22 @@ def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
 
 
 def assemble(
-    history: Sequence[StoredTurn], prompt: StoredMessage, *, system_prompt: str, system_tokens: int, budget: Budget
+    history: Sequence[StoredTurn],
+    prompt: StoredMessage,
+    *,
+    system_prompt: str,
+    system_tokens: int,
+    budget: Budget,
+    tools: Toolbox = NO_TOOLS,
+    rounds: Sequence[StoredMessage] = (),
+    must_answer: bool = False,
 ) -> Assembly:
     """Choose what is sent with `prompt`, and say what was chosen.
 
     `history` holds the earlier turns of the branch, oldest first; the newest are taken, whole and without a gap,
-    while they fit. The system prompt and the question are never trimmed.
+    while they fit. The system prompt and the question are never trimmed. `rounds` are the answers and results of the
+    question's own turn: they come before the history, and only results are shortened when there is no room for them.
+    Tools are offered where they leave room for the question.
 
     Raises:
         PromptTooLong: the question does not fit beside the system prompt and the reply.
@@ -36,20 +51,29 @@ def assemble(
     largest = budget.largest_prompt(system=system_tokens)
     if prompt.tokens > largest:
         raise PromptTooLong(size=prompt.tokens, limit=largest, unit="tokens")
-    window = _newest_that_fit(history, budget.history_beside(system=system_tokens, prompt=prompt.tokens))
+    if prompt.tokens + tools.tokens > largest:
+        tools = NO_TOOLS
+    fixed = system_tokens + tools.tokens
+    rounds = shortened_to(budget.largest_prompt(system=fixed) - prompt.tokens, rounds)
+    own = prompt.tokens + sum(message.tokens for message in rounds)
+    window = _newest_that_fit(history, budget.history_beside(system=fixed, prompt=own))
     left_out = history[: len(history) - len(window)]
     sent = [*_messages(window), prompt]
     record = Record(
         sections=(
             Section("system", system_tokens),
+            *([Section("tools", tools.tokens)] if tools.specs else []),
             Section("window", sum(turn.tokens for turn in window)),
             Section("prompt", prompt.tokens),
+            *([Section("rounds", own - prompt.tokens)] if rounds else []),
         ),
         sent=tuple(message.id for message in sent),
         left_out=tuple(message.id for message in _messages(left_out)),
         reason="history_budget" if left_out else "",
     )
-    return Assembly(ChatRequest(_alternating(system_prompt, sent), max_tokens=budget.reply), record)
+    messages = as_chat(system_prompt, [*sent, *rounds], with_tools=bool(tools.specs))
+    request = ChatRequest(messages, max_tokens=budget.reply, tools=tools.specs, must_answer=must_answer)
+    return Assembly(request, record)
 
 
 def _newest_that_fit(history: Sequence[StoredTurn], tokens: int) -> Sequence[StoredTurn]:
@@ -66,21 +90,3 @@ def _newest_that_fit(history: Sequence[StoredTurn], tokens: int) -> Sequence[Sto
 
 def _messages(turns: Iterable[StoredTurn]) -> list[StoredMessage]:
     return [message for turn in turns for message in turn.messages]
-
-
-def _alternating(system_prompt: str, sent: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
-    """In the form every provider accepts: system first, then the two roles in turns, no empty text.
-
-    Two questions stand in a row where the reply between them failed; they are sent as one.
-    """
-    chat = [ChatMessage("system", system_prompt)] if system_prompt.strip() else []
-    for message in sent:
-        if message.role not in ("user", "assistant") or not message.text.strip():
-            continue
-        if message.role == "assistant" and (not chat or chat[-1].role == "system"):
-            continue  # What it answers has no words.
-        if chat and chat[-1].role == message.role:
-            chat[-1] = ChatMessage(message.role, f"{chat[-1].text}\n\n{message.text}")
-        else:
-            chat.append(ChatMessage(message.role, message.text))
-    return tuple(chat)

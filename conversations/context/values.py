@@ -1,9 +1,9 @@
 """What a context is made of: frozen values, no rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from conversations.providers.values import ChatRequest
+from conversations.providers.values import ChatRequest, ToolCall, ToolResult, ToolSpec
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -16,6 +16,12 @@ class StoredMessage:
     role: Role
     text: str
     tokens: int
+    calls: tuple[ToolCall, ...] = ()
+    """What the assistant asked of tools."""
+    results: tuple[ToolResult, ...] = ()
+    """What came of it, in a message of the tool's."""
+    native: object = field(default=None, compare=False, repr=False)
+    """See `ChatMessage.native`; only messages of the turn that is being answered have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,14 @@ class StoredTurn:
     @property
     def tokens(self) -> int:
         return sum(message.tokens for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools a model may be offered, and the tokens their descriptions take."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,7 @@ class Budget:
 class Section:
     """A part of a request and its size in tokens."""
 
-    name: Literal["system", "window", "prompt"]
+    name: Literal["system", "tools", "window", "prompt", "rounds"]
     tokens: int
 
 
@@ -63,7 +77,8 @@ class Record:
 
     sections: tuple[Section, ...]
     sent: tuple[int, ...]
-    """Ids of the messages sent, oldest first; the question is the last."""
+    """Ids of the messages sent, oldest first; the question is the last. What its turn has brought so far, calls of
+    tools and their results, follows it; results too large are shortened."""
     left_out: tuple[int, ...]
     """Ids looked at and not sent: the oldest turn that was read did not fit, or lay before one that did not."""
     reason: str

@@ -4,17 +4,21 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
+from uuid import uuid4
 
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
+    ModelResponsePart,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
@@ -23,14 +27,19 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    ToolCallPart,
+    ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, StreamedResponse, infer_model
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.providers import Provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
 
 from conversations.providers.errors import ProviderError
 from conversations.providers.values import (
+    MOST_DOLLARS,
+    MOST_TOKENS,
     ChatEvent,
     ChatMessage,
     ChatModelInfo,
@@ -38,6 +47,10 @@ from conversations.providers.values import (
     Finished,
     TextDelta,
     ThinkingDelta,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    safe_name,
 )
 
 CODES: tuple[tuple[type[Exception], str], ...] = (
@@ -57,10 +70,6 @@ CODES: tuple[tuple[type[Exception], str], ...] = (
 )
 """The first class that fits gives the code; a lost connection depends on when it was lost, see `_code`."""
 
-MOST_DOLLARS = 1_000_000
-MOST_TOKENS = 2**31 - 1
-"""What the database's columns hold, and far more than any model takes."""
-
 SILENCES_WITH_SIGNS_OF_LIFE = 10
 """How many times the allowed silence a provider may go without a word while it sends signs of life: comments, empty
 deltas, as those do that let a request wait in a queue."""
@@ -72,9 +81,15 @@ LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
 
 
 def connect(
-    info: ChatModelInfo, *, base_url: str, key: str, silence: float, temperature: float | None = None
+    info: ChatModelInfo,
+    *,
+    base_url: str,
+    key: str,
+    silence: float,
+    temperature: float | None = None,
+    tools: bool = True,
 ) -> "StreamedChatModel":
-    """A model with connections of its own, at the provider's address or at `base_url`.
+    """A model with connections of its own, at the provider's address or at `base_url`; without `tools` it gets none.
 
     Raises:
         ProviderError: `not_configured` when the provider's key is missing, `unknown_model` when the name says nothing.
@@ -85,7 +100,8 @@ def connect(
         raise ProviderError("not_configured" if "environment variable" in str(error) else "unknown_model") from error
     except ImportError as error:  # pydantic-ai knows the provider, and its SDK is not installed.
         raise ProviderError("not_configured") from error
-    return StreamedChatModel(model, info, silence=silence, temperature=temperature)
+    takes_tools = tools and bool(model.profile.get("supports_tools", True))
+    return StreamedChatModel(model, info, silence=silence, temperature=temperature, takes_tools=takes_tools)
 
 
 def _model(name: str, *, base_url: str, key: str) -> Model:
@@ -106,9 +122,18 @@ def _model(name: str, *, base_url: str, key: str) -> Model:
 class StreamedChatModel:
     """The `ChatModel` of everything that pydantic-ai knows."""
 
-    def __init__(self, model: Model, info: ChatModelInfo, *, silence: float, temperature: float | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        info: ChatModelInfo,
+        *,
+        silence: float,
+        temperature: float | None = None,
+        takes_tools: bool = True,
+    ) -> None:
         """`silence`: seconds the provider may send nothing at all."""
         self.info = info
+        self.takes_tools = takes_tools
         self._model = model
         self._silence = silence
         self._temperature = temperature
@@ -122,7 +147,14 @@ class StreamedChatModel:
         settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0, timeout=self._silence)
         if self._temperature is not None:
             settings["temperature"] = self._temperature
-        opening = model_request_stream(self._model, _messages(request.messages), model_settings=settings)
+        if request.must_answer:
+            settings["tool_choice"] = "none"
+        opening = model_request_stream(
+            self._model,
+            _messages(request.messages),
+            model_settings=settings,
+            model_request_parameters=ModelRequestParameters(function_tools=[_tool(spec) for spec in request.tools]),
+        )
         async with AsyncExitStack() as stack:
             with _translated():
                 async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
@@ -131,7 +163,12 @@ class StreamedChatModel:
             while (event := await self._next(events)) is not None:
                 if delta := _delta(event):
                     yield delta
-            yield _finished(response)
+            taken = {call.id for message in request.messages for call in message.calls}
+            whole = _with_calls_mended(response.get(), taken)
+            finished = _finished(whole)
+            for call in whole.tool_calls:
+                yield _call(call)
+            yield finished
 
     async def _next(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
         with _translated():
@@ -143,15 +180,56 @@ def _messages(messages: tuple[ChatMessage, ...]) -> list[ModelMessage]:
     """In pydantic-ai's form, where what we say and what the model said alternate as request and response."""
     said: list[ModelMessage] = []
     for message in messages:
-        if message.role == "assistant":
-            said.append(ModelResponse(parts=[TextPart(message.text)]))
-            continue
-        part = SystemPromptPart(message.text) if message.role == "system" else UserPromptPart(message.text)
-        if said and isinstance(said[-1], ModelRequest):
-            said[-1] = ModelRequest(parts=[*said[-1].parts, part])
+        if isinstance(message.native, ModelResponse):
+            said.append(message.native)
+        elif message.role == "assistant":
+            said.append(ModelResponse(parts=_response_parts(message)))
+        elif said and isinstance(said[-1], ModelRequest):
+            said[-1] = ModelRequest(parts=[*said[-1].parts, *_request_parts(message)])
         else:
-            said.append(ModelRequest(parts=[part]))
+            said.append(ModelRequest(parts=_request_parts(message)))
     return said
+
+
+def _response_parts(message: ChatMessage) -> list[ModelResponsePart]:
+    calls = [ToolCallPart(call.name, call.arguments, tool_call_id=call.id) for call in message.calls]
+    return [TextPart(message.text), *calls] if message.text else [*calls]
+
+
+def _request_parts(message: ChatMessage) -> list[ModelRequestPart]:
+    if message.role == "tool":
+        return [_return(result) for result in message.results]
+    return [SystemPromptPart(message.text) if message.role == "system" else UserPromptPart(message.text)]
+
+
+def _return(result: ToolResult) -> ToolReturnPart[str]:
+    outcome: Literal["failed", "success"] = "failed" if result.is_error else "success"
+    return ToolReturnPart(result.name, result.text, tool_call_id=result.call_id, outcome=outcome)
+
+
+def _tool(spec: ToolSpec) -> ToolDefinition:
+    return ToolDefinition(name=spec.name, description=spec.description, parameters_json_schema=dict(spec.parameters))
+
+
+def _call(part: ToolCallPart) -> ToolCall:
+    arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
+    return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments or "{}")
+
+
+def _with_calls_mended(response: ModelResponse, taken: Collection[str]) -> ModelResponse:
+    """Some servers give every call the same id, or none, so that results could not be told apart; some models call
+    tools by names that nobody takes back. `taken` are the ids of earlier calls."""
+    seen = {"", *taken}
+    parts: list[ModelResponsePart] = []
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            call_id = f"call_{uuid4().hex[:24]}" if part.tool_call_id in seen else part.tool_call_id
+            seen.add(call_id)
+            mended: dict[str, Any] = {"tool_call_id": call_id, "tool_name": safe_name(part.tool_name)}
+            parts.append(replace(part, **mended))
+        else:
+            parts.append(part)
+    return replace(response, parts=parts)
 
 
 def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | None:
@@ -168,13 +246,12 @@ def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | None:
     return None
 
 
-def _finished(response: StreamedResponse) -> Finished:
+def _finished(whole: ModelResponse) -> Finished:
     """Read the end of the answer.
 
     Raises:
         ProviderError: `dropped` when the provider gave no reason for ending, `refused` when its filter did.
     """
-    whole = response.get()
     if whole.finish_reason == "content_filter":
         raise ProviderError("refused")
     # OpenAI's dialect lets a body end early without an error; then the raw reason is missing. A reason that nobody
@@ -188,6 +265,7 @@ def _finished(response: StreamedResponse) -> Finished:
         cached_tokens=_counted(usage.cache_read_tokens),
         cost=_cost(whole),
         was_cut_off=whole.finish_reason == "length",
+        native=whole,
     )
 
 

@@ -16,6 +16,7 @@ SENTENCES = {
     "garbled": "The model provider's answer could not be read.",
     "endless_reply": "The model did not come to an end. What it wrote first is kept.",
     "empty_reply": "The model answered nothing.",
+    "tools_only": "The model went on calling tools and did not answer.",
 }
 """Codes never change their meaning: they are stored with turns and returned by the API."""
 
@@ -26,3 +27,7 @@ class ProviderError(Exception):
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
+
+
+class ToolRefused(Exception):
+    """A tool of a server refused a call; the sentence is the server's, for the model."""

@@ -52,6 +52,8 @@ def chat_model(name: str) -> ChatModel:
         key=_key(name),
         silence=settings.POCKETCHAT_PROVIDER_SILENCE,
         temperature=BUNDLED_TEMPERATURE if name == BUNDLED else None,
+        # The bundled model is too small to know when to call one.
+        tools=settings.POCKETCHAT_TOOLS and name != BUNDLED,
     )
     return model
 

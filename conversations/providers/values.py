@@ -1,27 +1,75 @@
 """What is said to a provider and what comes back: frozen values, in nobody's dialect."""
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+import re
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+MOST_DOLLARS = 1_000_000
+MOST_TOKENS = 2**31 - 1
+"""What the database's columns hold, and far more than any model takes."""
+
+NAME_CHARACTERS = 64
+
+
+def safe_name(name: str) -> str:
+    """The name of a tool as every provider accepts it; models also call tools by names that none does."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:NAME_CHARACTERS] or "unnamed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it; `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What a model asks of a tool; `arguments` is JSON, or whatever the model wrote in its place."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of the call with that id, in words for the model."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a request."""
+    """One message of a request: words, the assistant's with its calls; what came of those is the tool's."""
 
     role: Role
     text: str
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    native: object = field(default=None, compare=False, repr=False)
+    """An answer of the same turn in its provider's own form: some want the signatures of its reasoning sent back."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A whole request: what the model sees, and at most how many tokens it may answer."""
+    """A whole request: what the model sees, at most how many tokens it may answer, which tools it may call."""
 
     messages: tuple[ChatMessage, ...]
     max_tokens: int
+    tools: tuple[ToolSpec, ...] = ()
+    must_answer: bool = False
+    """The tools are named, since earlier calls are, and none may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +96,11 @@ class Finished:
     cost: Decimal | None
     was_cut_off: bool
     """The answer ended because it reached its token limit."""
+    native: object = field(default=None, compare=False, repr=False)
+    """See `ChatMessage.native`."""
 
 
-ChatEvent = TextDelta | ThinkingDelta | Finished
+ChatEvent = TextDelta | ThinkingDelta | ToolCall | Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +122,13 @@ class ChatModel(Protocol):
     @property
     def info(self) -> ChatModelInfo: ...
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether a request may name tools, and hold calls and results."""
+        ...
+
     def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
-        """Ask, and yield the answer as it comes; the last event is `Finished`.
+        """Ask, and yield the answer as it comes: words, then whole calls of tools; the last event is `Finished`.
 
         Closing the generator closes the provider's connection.
 

@@ -1,11 +1,25 @@
-"""What has come of an answer so far."""
+"""What has come of an answer so far: the rounds of asking the model and carrying out what it called for."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
+from conversations.answers import Said
+from conversations.blocks import call_block, result_block
+from conversations.models import Message
 from conversations.providers.errors import ProviderError
-from conversations.providers.values import ChatEvent, Finished, TextDelta, ThinkingDelta
+from conversations.providers.values import (
+    MOST_DOLLARS,
+    MOST_TOKENS,
+    ChatEvent,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolResult,
+)
 from conversations.text import Cleaner
 
 MOST_CHARACTERS = 1_000_000
@@ -13,15 +27,19 @@ MOST_CHARACTERS = 1_000_000
 
 
 @dataclass
-class Draft:
-    """Grows with the provider's events."""
+class Round:
+    """One request to the model: what it said, what it called, what came of the calls."""
 
     text: str = ""
     thinking: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    results: dict[str, ToolResult] = field(default_factory=dict)
+    """By the id of the call, in the order in which they came."""
     finished: Finished | None = None
-    began: float = field(default_factory=time.monotonic)
     first_token_ms: int | None = None
     _cleaner: Cleaner = field(default_factory=Cleaner)
+    _began: float = field(default_factory=time.monotonic)
+    _took_ms: int | None = None
 
     def take(self, event: ChatEvent) -> str:
         """Add what an event brings; the words among it, clean, are for the viewers.
@@ -39,18 +57,76 @@ class Draft:
                 return words
             case ThinkingDelta(text):
                 self.thinking += text
+            case ToolCall():
+                self.calls.append(event)
             case Finished():
                 self.finished = event
+                self._took_ms = self.elapsed_ms
         return ""
 
     @property
     def content(self) -> list[dict[str, Any]]:
-        """The blocks to store; none before the first word."""
-        if not self.text.strip():
+        """The blocks to store; none before the first word or call."""
+        text = [{"type": "text", "text": self.text}] if self.text.strip() else []
+        if not text and not self.calls:
             return []
         thinking = [{"type": "thinking", "text": self.thinking}] if self.thinking else []
-        return [*thinking, {"type": "text", "text": self.text}]
+        return [*thinking, *text, *(call_block(call) for call in self.calls)]
+
+    @property
+    def returned(self) -> list[ToolResult]:
+        """The results there are, in the order of the calls."""
+        return [self.results[call.id] for call in self.calls if call.id in self.results]
 
     @property
     def elapsed_ms(self) -> int:
-        return round((time.monotonic() - self.began) * 1000)
+        """Milliseconds the model took, or has taken so far."""
+        return round((time.monotonic() - self._began) * 1000) if self._took_ms is None else self._took_ms
+
+    @property
+    def said(self) -> list[Said]:
+        """The messages to store, once the round is over."""
+        counted = self.finished.output_tokens if self.finished else None
+        answer = [Said(Message.Role.ASSISTANT, self.content, counted)] if self.content else []
+        results = [result_block(result) for result in self.returned]
+        return [*answer, *([Said(Message.Role.TOOL, results)] if results else [])]
+
+
+@dataclass
+class Draft:
+    """Grows with the provider's events, and with the results of the tools."""
+
+    rounds: list[Round] = field(default_factory=lambda: [Round()])
+
+    @property
+    def current(self) -> Round:
+        return self.rounds[-1]
+
+    def begin_round(self) -> None:
+        self.rounds.append(Round())
+
+    @property
+    def earlier(self) -> list[Said]:
+        """The messages before the one that is being written."""
+        before = [said for done in self.rounds[:-1] for said in done.said]
+        return before + self.current.said if self.current.calls else before
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The blocks of the message that is being written; a round that called tools is over."""
+        return [] if self.current.calls else self.current.content
+
+    def tokens(self, figure: str) -> int | None:
+        """Of all rounds, as far as the provider counted them; None when it counted nothing that can be."""
+        counted = list(self._known(figure))
+        return sum(counted) if counted and sum(counted) <= MOST_TOKENS else None
+
+    @property
+    def cost(self) -> Decimal | None:
+        """Dollars of all rounds whose price is known."""
+        known = list(self._known("cost"))
+        return sum(known, Decimal()) if known and sum(known) < MOST_DOLLARS else None
+
+    def _known(self, figure: str) -> Iterator[Any]:
+        figures = (getattr(done.finished, figure) for done in self.rounds if done.finished)
+        return (value for value in figures if value is not None)

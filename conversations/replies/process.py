@@ -6,7 +6,7 @@ So hundreds of replies that wait for their providers cost little, and one heartb
 import asyncio
 import threading
 import traceback
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,19 +17,19 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError
 
 from conversations import turns
+from conversations.database import in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import chat_model
 from conversations.refusals import PromptTooLong
-from conversations.replies.database import in_thread, insist
 from conversations.replies.draft import Draft
-from conversations.replies.request import prepared, trace
+from conversations.replies.request import trace
+from conversations.replies.rounds import Rounds
 from conversations.streams import Publisher, Wire
+from conversations.tools.registry import Tools
 
 log = structlog.get_logger(__name__)
 
-SAVE_EVERY = 1.0
-"""Seconds between two saves of a reply that is being written."""
 SHUTDOWN_PATIENCE = 3.0
 """Seconds the replies get to write their end when the worker stops."""
 
@@ -59,6 +59,7 @@ class Replies:
         self._wire: Wire | None = None
         self._heartbeat: asyncio.Task[None] | None = None
         self._loading = asyncio.Lock()
+        self._tools = Tools()
         self._lease = timedelta(seconds=settings.POCKETCHAT_LEASE)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="replies", daemon=True).start()
@@ -105,15 +106,8 @@ class Replies:
         """Have the model answer into `draft`."""
         async with self._loading:  # One at a time: the first loads the provider's SDK, the others find it there.
             model = await in_thread(chat_model, turn.model)
-        request = await in_thread(prepared, turn)
-        saver = asyncio.create_task(_save(turn, draft))
-        try:
-            async with aclosing(model.stream(request)) as events:
-                async for event in events:
-                    if words := draft.take(event):
-                        publisher.push(words)
-        finally:
-            saver.cancel()
+        tools = await self._tools.all() if model.takes_tools else {}
+        await Rounds(turn, draft, publisher).run(model, tools)
 
     async def _renew(self) -> None:
         """Renew all leases while there are any; what is no longer ours, or shall stop, is cancelled."""
@@ -165,37 +159,25 @@ def end_running_replies() -> None:
 
 def _outcome(turn_id: UUID, running: _Running, draft: Draft) -> turns.Outcome:
     """How the writing, which is over, ended."""
-    facts: dict[str, Any] = {"content": draft.content}
+    current = draft.current
+    facts: dict[str, Any] = {
+        "content": draft.content,
+        "earlier": draft.earlier,
+        "input_tokens": draft.tokens("input_tokens"),
+        "output_tokens": draft.tokens("output_tokens"),
+        "answer_tokens": current.finished.output_tokens if current.finished else None,
+        "cached_tokens": draft.tokens("cached_tokens"),
+        "cost": draft.cost,
+    }
     error = None if running.writing.cancelled() else running.writing.exception()
     if running.fate and (error or running.writing.cancelled()):
         # Being cancelled in the middle of anything, a provider's client may raise whatever it likes.
         return turns.Outcome(running.fate, **facts)
     if error:
         return turns.Outcome(Turn.Status.FAILED, error_code=_error_code(turn_id, error), **facts)
-    if draft.finished is None or not draft.content:
+    if current.finished is None or not draft.content:
         return turns.Outcome(Turn.Status.FAILED, error_code="empty_reply", **facts)
-    end = draft.finished
-    return turns.Outcome(
-        Turn.Status.COMPLETE,
-        input_tokens=end.input_tokens,
-        output_tokens=end.output_tokens,
-        cached_tokens=end.cached_tokens,
-        cost=end.cost,
-        was_cut_off=end.was_cut_off,
-        **facts,
-    )
-
-
-async def _save(turn: Turn, draft: Draft) -> None:
-    """Keep the answer while it grows, so that little is lost with a worker."""
-    saved = ""
-    while True:
-        await asyncio.sleep(SAVE_EVERY)
-        if (text := draft.text) == saved:
-            continue
-        with suppress(DatabaseError):  # The next save has it all; the heartbeat says when the turn is lost.
-            await in_thread(turns.save_partial, turn, draft.content)
-            saved = text
+    return turns.Outcome(Turn.Status.COMPLETE, was_cut_off=current.finished.was_cut_off, **facts)
 
 
 def _error_code(turn_id: UUID, error: BaseException) -> str:

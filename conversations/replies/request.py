@@ -1,16 +1,21 @@
-"""What a reply's model will see, and the trace of what the call took."""
+"""What a reply's model will see, and the trace of what its calls took."""
+
+import json
+from collections.abc import Mapping
 
 from conversations import turns
 from conversations.context.assemble import assemble
+from conversations.context.values import StoredMessage, Toolbox
 from conversations.models import ModelCall, Turn
 from conversations.prompts import budget_for, system_prompt_of
 from conversations.providers.values import ChatRequest
-from conversations.replies.draft import Draft
+from conversations.replies.draft import Draft, Round
 from conversations.text import estimate_tokens
+from conversations.tools.values import Tool
 
 
-def prepared(turn: Turn) -> ChatRequest:
-    """Assemble the request, and record by reference what it contains.
+def prepared(turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer: bool) -> ChatRequest:
+    """Assemble the request of the round that begins, and record by reference what it contains.
 
     Raises:
         PromptTooLong: the question does not fit, for instance because the settings have changed since it was asked.
@@ -23,27 +28,56 @@ def prepared(turn: Turn) -> ChatRequest:
         system_prompt=system_prompt,
         system_tokens=estimate_tokens(system_prompt),
         budget=budget,
+        tools=toolbox(tools),
+        rounds=[message for done in draft.rounds[:-1] for message in _as_stored(done)],
+        must_answer=must_answer,
     )
     turns.record_context(turn, assembly.record.as_json())
     return assembly.request
 
 
+def toolbox(tools: Mapping[str, Tool]) -> Toolbox:
+    """The tools as the model is told of them, and about how many tokens that takes."""
+    specs = tuple(tool.spec for tool in tools.values())
+    told = (f"{spec.name} {spec.description} {json.dumps(dict(spec.parameters), default=str)}" for spec in specs)
+    return Toolbox(specs, sum(estimate_tokens(text) for text in told))
+
+
+def _as_stored(done: Round) -> list[StoredMessage]:
+    """The round's messages as they go into the next request: the answer in its provider's own form."""
+    results = tuple(done.returned)
+    asked = estimate_tokens(done.text + "".join(f"{call.name} {call.arguments}" for call in done.calls))
+    native = done.finished.native if done.finished else None
+    return [
+        StoredMessage(0, "assistant", done.text, asked, calls=tuple(done.calls), native=native),
+        StoredMessage(0, "tool", "", sum(estimate_tokens(result.text) for result in results), results=results),
+    ]
+
+
 def trace(turn: Turn, draft: Draft, outcome: turns.Outcome) -> None:
-    """Keep what the call took. The turn may have been erased meanwhile; then there is nothing to trace."""
+    """Keep what the calls took, a row each. The turn may have been erased meanwhile; then there is nothing to trace."""
     if not Turn.objects.filter(pk=turn.pk).exists():
         return
+    ended = outcome.error_code or ("ok" if outcome.status == Turn.Status.COMPLETE else outcome.status)
+    ModelCall.objects.bulk_create(
+        _traced(turn, done, ended if done is draft.current and not done.calls else "ok") for done in draft.rounds
+    )
+
+
+def _traced(turn: Turn, done: Round, outcome: str) -> ModelCall:
     provider, _, model = turn.model.partition(":")
-    ModelCall.objects.create(
+    end = done.finished
+    return ModelCall(
         conversation_id=turn.conversation_id,
         turn=turn,
         purpose=ModelCall.Purpose.REPLY,
         provider=provider,
         model=model,
-        input_tokens=outcome.input_tokens,
-        output_tokens=outcome.output_tokens,
-        cached_tokens=outcome.cached_tokens,
-        cost=outcome.cost,
-        first_token_ms=draft.first_token_ms,
-        latency_ms=draft.elapsed_ms,
-        outcome=outcome.error_code or ("ok" if outcome.status == Turn.Status.COMPLETE else outcome.status),
+        input_tokens=end.input_tokens if end else None,
+        output_tokens=end.output_tokens if end else None,
+        cached_tokens=end.cached_tokens if end else None,
+        cost=end.cost if end else None,
+        first_token_ms=done.first_token_ms,
+        latency_ms=done.elapsed_ms,
+        outcome=outcome,
     )

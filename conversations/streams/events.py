@@ -15,6 +15,8 @@ from redis.retry import Retry
 START = "0-0"
 BRIEFLY = 1.0
 """Seconds somebody who has a person waiting waits for Redis."""
+BETWEEN = "\n\n"
+"""Stands between the words before a call and those after it, where both are told as one text."""
 END_OF_IDS = 2**64
 """Redis refuses larger ones, and with them the whole read that they are part of."""
 
@@ -50,7 +52,7 @@ def stream_key(turn_id: UUID) -> str:
     return f"pocketchat:events:{turn_id}"
 
 
-def fields(event: str, **data: str) -> tuple[str, str, str, str]:
+def fields(event: str, **data: Any) -> tuple[str, str, str, str]:
     """An event as XADD takes it."""
     return ("event", event, "data", json.dumps(data))
 
@@ -59,16 +61,30 @@ def entry(entry_id: bytes, stored: dict[bytes, bytes]) -> Entry:
     return Entry(entry_id.decode(), stored.get(b"event", b"").decode(), stored.get(b"data", b"").decode())
 
 
-def shown(turn_id: UUID) -> str:
-    """What viewers of a turn have been sent so far; empty when it is no longer known."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What viewers of a turn have been sent: how many calls of tools, and the words after the last of them."""
+
+    text: str = ""
+    calls: int = 0
+
+
+def shown(turn_id: UUID) -> Shown:
+    """What viewers of a turn have been sent so far; nothing when it is no longer known."""
     with suppress(RedisError), _briefly_connected() as redis:
         stored: Any = redis.xrange(stream_key(turn_id))
-        text = ""
+        text, calls = "", set()
         for one in (entry(*raw) for raw in stored):
-            words = json.loads(one.data).get("text", "")
-            text = text + words if one.event == "delta" else words or text
-        return text
-    return ""
+            data = json.loads(one.data)
+            if one.event == "tool":
+                text = ""
+                calls.add(data.get("id"))
+            elif one.event == "snapshot":
+                text, calls = data.get("text", ""), set()
+            else:
+                text += data.get("text", "")
+        return Shown(text.removeprefix(BETWEEN) if calls else text, len(calls))
+    return Shown()
 
 
 def announce_end(turn_id: UUID, status: str) -> None:

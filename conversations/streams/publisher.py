@@ -1,6 +1,7 @@
 """The writer of one turn's events."""
 
 import asyncio
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -8,6 +9,7 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from conversations.streams.events import fields, stream_key
+from conversations.streams.story import Story
 from conversations.streams.wire import Wire
 
 log = structlog.get_logger(__name__)
@@ -26,17 +28,21 @@ class Publisher:
     def __init__(self, wire: Wire, turn_id: UUID) -> None:
         self._wire = wire
         self._key = stream_key(turn_id)
-        self._whole = ""
-        self._written = 0
+        self._story = Story()
         self._is_certain = False
-        """The stream is known to hold exactly what was written; a delta may follow."""
+        """The stream is known to hold exactly what was written; more may follow."""
         self._is_closing = False
         self._news = asyncio.Event()
         self._writer = asyncio.create_task(self._write_news())
 
     def push(self, text: str) -> None:
         """Append to the answer; viewers see it within a few hundredths of a second."""
-        self._whole += text
+        self._story.say(text)
+        self._news.set()
+
+    def tell(self, call: dict[str, Any]) -> None:
+        """A call of a tool, known by its `id`: that it runs, and later what came of it."""
+        self._story.tell(call)
         self._news.set()
 
     async def close(self, status: str | None) -> None:
@@ -54,7 +60,7 @@ class Publisher:
                 done = fields("done", status=status)
                 self._is_certain = bool(await self._append("NOMKSTREAM", done, life=settings.POCKETCHAT_STREAM_LIFE))
             if not self._is_certain:
-                done = fields("done", status=status, text=self._whole)
+                done = fields("done", status=status, text=self._story.text)
                 await self._append("", done, life=settings.POCKETCHAT_STREAM_LIFE)
         except RedisError as error:
             log.warning("stream_not_closed", key=self._key, error=type(error).__name__)
@@ -73,21 +79,22 @@ class Publisher:
             await asyncio.sleep(COALESCE)
 
     async def _write(self) -> None:
-        end = len(self._whole)
-        if end == self._written:
+        """Write the news; from the beginning when it is not certain that the stream holds what came before."""
+        if not self._story.has_news:
             return
         if self._is_certain:
-            delta = fields("delta", text=self._whole[self._written : end])
-            # Only onto the stream we began: one that vanished is begun again, with the whole text.
-            self._is_certain = bool(await self._wire.run("XADD", self._key, "NOMKSTREAM", "*", *delta))
+            news = [("XADD", self._key, "NOMKSTREAM", "*", *event) for event in self._story.news()]
+            # Only onto the stream we began: one that vanished is begun again, with everything.
+            self._is_certain = all(await self._wire.run_together(*news))
         if not self._is_certain:
-            await self._append("", fields("snapshot", text=self._whole[:end]), life=LONGEST_REPLY)
+            await self._append("", *self._story.whole(), life=LONGEST_REPLY)
             self._is_certain = True
-        self._written = end
+        self._story.was_written()
 
-    async def _append(self, option: str, event: tuple[str, ...], *, life: int) -> object:
-        """Event and life travel together: words must not stay for ever because Redis hung between the two."""
+    async def _append(self, option: str, *events: tuple[str, ...], life: int) -> object:
+        """Events and life travel together: words must not stay for ever because Redis hung between the two."""
         options = (option,) if option else ()
-        answers = await self._wire.run_together(("XADD", self._key, *options, "*", *event), ("EXPIRE", self._key, life))
+        adds = [("XADD", self._key, *options, "*", *event) for event in events]
+        answers = await self._wire.run_together(*adds, ("EXPIRE", self._key, life))
         added: object = answers[0]
         return added

@@ -13,6 +13,7 @@ from accounts.models import User
 from conversations import turns
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
+from conversations.streams import Shown
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
@@ -254,7 +255,7 @@ def test_what_viewers_saw_is_kept_together_with_the_end(
     turns.claim(turn.pk, lease=timedelta(seconds=-1))
     if saved:
         turns.save_partial(turn, [{"type": "text", "text": saved}])
-    turns.sweep(now=timezone.now(), shown=lambda _: seen)
+    turns.sweep(now=timezone.now(), shown=lambda _: Shown(seen))
     assert branch_texts(conversation) == ["Why?", kept]
     assert Message.objects.get(turn=turn, role="assistant").tokens > 0
 

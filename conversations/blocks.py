@@ -1,0 +1,75 @@
+"""The blocks of a stored message that have to do with tools: made from values, and read back, whatever was stored.
+
+`tool_use` {id, name, input}: `input` is the object the tool was called with, or the text the model wrote in its place.
+`tool_result` {tool_use_id, name, content, is_error}: `content` is text.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from conversations.providers.values import ToolCall, ToolResult
+
+Block = dict[str, Any]
+
+
+def call_block(call: ToolCall) -> Block:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": _read(call.arguments)}
+
+
+def result_block(result: ToolResult) -> Block:
+    return {
+        "type": "tool_result",
+        "tool_use_id": result.call_id,
+        "name": result.name,
+        "content": result.text,
+        "is_error": result.is_error,
+    }
+
+
+def calls_in(content: Any) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(_text(block.get("id")), _text(block.get("name")), _written(block.get("input")))
+        for block in _blocks(content, "tool_use")
+    )
+
+
+def results_in(content: Any) -> tuple[ToolResult, ...]:
+    return tuple(
+        ToolResult(
+            _text(block.get("tool_use_id")),
+            _text(block.get("name")),
+            _written(block.get("content")),
+            is_error=bool(block.get("is_error")),
+        )
+        for block in _blocks(content, "tool_result")
+    )
+
+
+def words_in(content: Any) -> str:
+    """All that a model reads of a message: what is counted when nobody else counts."""
+    text = "".join(_text(block.get("text")) for block in _blocks(content, "text"))
+    calls = [f"{call.name} {call.arguments}" for call in calls_in(content)]
+    return "\n".join([text, *calls, *(result.text for result in results_in(content))]).strip("\n")
+
+
+def _blocks(content: Any, kind: str) -> Iterator[Block]:
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("type") == kind:
+            yield block
+
+
+def _read(arguments: str) -> Any:
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

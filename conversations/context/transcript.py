@@ -1,0 +1,88 @@
+"""A stored transcript in the form every provider accepts.
+
+System first, then the roles in turns, no empty text; every call of a tool has exactly one result right behind it, and
+no result stands without its call, whatever was stored.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from conversations.context.values import StoredMessage
+from conversations.providers.values import ChatMessage, ToolCall, ToolResult, safe_name
+
+NO_RESULT = "There is no result: the call was broken off."
+NOTHING = "Nothing was returned."
+
+
+def as_chat(system_prompt: str, sent: Sequence[StoredMessage], *, with_tools: bool) -> tuple[ChatMessage, ...]:
+    """Two questions stand in a row where the reply between them failed; they are sent as one.
+
+    Without tools, calls and results become text: a model that takes none still knows what they brought.
+    """
+    chat = [ChatMessage("system", system_prompt)] if system_prompt.strip() else []
+    for message in _closed(sent):
+        for part in [message] if with_tools else _as_text(message):
+            _append(chat, part)
+    return tuple(chat)
+
+
+def _closed(sent: Iterable[StoredMessage]) -> list[ChatMessage]:
+    """Messages with something to say; behind each that calls tools stands one with a result for every call."""
+    messages: list[ChatMessage] = []
+    waiting: dict[str, ToolCall] = {}
+    for stored in sent:
+        if stored.role == "tool":
+            _fill(messages, waiting, stored.results)
+        elif stored.role in ("user", "assistant") and (stored.text.strip() or stored.calls):
+            said = _said(stored)
+            # Results name the call as it was stored; as it is sent its id is one that no other call has.
+            waiting = {call.id: sent for call, sent in zip(stored.calls, said.calls, strict=True)}
+            messages.append(said)
+            if said.calls:
+                messages.append(ChatMessage("tool", "", results=tuple(_broken_off(call) for call in said.calls)))
+    return messages
+
+
+def _said(stored: StoredMessage) -> ChatMessage:
+    """Ids are given anew: providers' own repeat, and what one writes another refuses."""
+    if stored.role == "user":
+        return ChatMessage("user", stored.text)
+    if stored.native is not None:
+        return ChatMessage("assistant", stored.text, calls=stored.calls, native=stored.native)
+    calls = tuple(
+        ToolCall(f"tool_{stored.id}_{number}", safe_name(call.name), call.arguments)
+        for number, call in enumerate(stored.calls)
+    )
+    return ChatMessage("assistant", stored.text, calls=calls)
+
+
+def _fill(messages: list[ChatMessage], waiting: dict[str, ToolCall], results: Iterable[ToolResult]) -> None:
+    """Put results in the places of the calls that wait for them; the others are nobody's."""
+    for result in results:
+        if (call := waiting.pop(result.call_id, None)) is None:
+            continue
+        placed = replace(result, call_id=call.id, name=call.name, text=result.text if result.text.strip() else NOTHING)
+        merged = tuple(placed if one.call_id == call.id else one for one in messages[-1].results)
+        messages[-1] = replace(messages[-1], results=merged)
+
+
+def _broken_off(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, call.name, NO_RESULT, is_error=True)
+
+
+def _as_text(message: ChatMessage) -> list[ChatMessage]:
+    """The results of calls as a note from our side, so that no model takes them for its own way of writing."""
+    if message.role == "tool":
+        notes = [f"[Result of the tool {result.name}: {result.text}]" for result in message.results]
+        return [ChatMessage("user", "\n\n".join(notes))]
+    return [replace(message, calls=(), native=None)] if message.text.strip() else []
+
+
+def _append(chat: list[ChatMessage], message: ChatMessage) -> None:
+    last = chat[-1].role if chat else "system"
+    if last == "system" and message.role != "user":
+        return  # What it answers has no words.
+    if message.role == last and message.role in ("user", "assistant"):
+        chat[-1] = replace(message, text=f"{chat[-1].text}\n\n{message.text}".strip())
+    else:
+        chat.append(message)

@@ -1,0 +1,65 @@
+"""`search_conversation`: what was said earlier in this conversation, on the branch that is being answered."""
+
+from conversations.database import in_thread
+from conversations.models import Message, Turn
+from conversations.providers.values import ToolSpec
+from conversations.tools.values import Arguments, Scene
+
+ROWS = 2000
+"""Messages of the branch looked at, the newest."""
+HITS = 8
+EXCERPT = 400
+"""Characters shown of each."""
+QUERY = 200
+
+
+class SearchConversation:
+    spec = ToolSpec(
+        name="search_conversation",
+        description=(
+            "Search the earlier messages of this conversation for words. Finds messages with any of the words, newest "
+            "first, also those you no longer see. Use it when the user refers to something you do not have before you."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": QUERY,
+                    "description": "A few distinctive words, as they would stand in the message.",
+                }
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    )
+
+    async def run(self, arguments: Arguments, scene: Scene) -> str:
+        return await in_thread(found, scene.turn, str(arguments["query"]))
+
+
+def found(turn: Turn, query: str) -> str:
+    """Excerpts of the messages before the question of `turn` that mention `query`, newest first."""
+    branch = Message.objects.branch(turn.prompt.parent_id, rows=ROWS).filter(
+        role__in=[Message.Role.USER, Message.Role.ASSISTANT]
+    )
+    hits = list(branch.mentioning(query).order_by("-id")[: HITS + 1])
+    if not hits:
+        return "No earlier message of this conversation mentions it."
+    more = ["There are more, older ones."] if len(hits) > HITS else []
+    return "\n\n".join([*(_excerpt(hit, query) for hit in hits[:HITS]), *more])
+
+
+def _excerpt(message: Message, query: str) -> str:
+    who = "The user" if message.role == Message.Role.USER else "You"
+    return f"{who}, {message.created_at:%Y-%m-%d %H:%M} UTC:\n{around(message.text, query)}"
+
+
+def around(text: str, query: str) -> str:
+    """At most `EXCERPT` characters of a text, from a little before the first word of `query` in it."""
+    places = [text.lower().find(word) for word in [query.lower(), *query.lower().split()]]
+    first = next((place for place in places if place >= 0), 0)
+    start = max(min(first - EXCERPT // 4, len(text) - EXCERPT), 0)
+    end = start + EXCERPT
+    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")
