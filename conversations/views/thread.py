@@ -9,13 +9,15 @@ from uuid import uuid4
 
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from conversations.access import branch_page
+from conversations.answers import joined_text, reply_messages
 from conversations.models import Conversation, Message, Turn
 from conversations.outcomes import outcome_sentence
 from conversations.providers.registry import chat_model_info
-from conversations.rendering import render_markdown, render_plain
+from conversations.rendering import render_plain
+from conversations.views.reply_parts import CallLine, Part, parts_of
 
 MESSAGES_A_PAGE = 60
 RETRYABLE = ("failed", "interrupted", "stopped")
@@ -23,7 +25,7 @@ RETRYABLE = ("failed", "interrupted", "stopped")
 
 @dataclass(frozen=True)
 class TurnView:
-    """One question and its answer, ready for the template."""
+    """One question and its answer, with what tools returned on the way, ready for the template."""
 
     turn: Turn
     prompt: Message
@@ -54,13 +56,18 @@ class TurnView:
     def prompt_created_at(self) -> datetime:
         return self.prompt.created_at
 
-    @property
+    @cached_property
     def answer_text(self) -> str:
-        return "\n\n".join(message.text for message in self.answers)
+        return joined_text(message for message in self.answers if message.role == Message.Role.ASSISTANT)
 
     @cached_property
-    def answer_html(self) -> SafeString:
-        return render_markdown(self.answer_text) if self.answers else mark_safe("")
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(parts_of(self.answers, is_live=self.is_live))
+
+    @property
+    def blank_call(self) -> CallLine:
+        """What a script fills when a call begins while the page is open."""
+        return CallLine()
 
     @property
     def error(self) -> str:
@@ -135,7 +142,7 @@ def thread_of(conversation: Conversation, *, before: int | None = None) -> Threa
 
 def turn_view(turn: Turn) -> TurnView:
     """One turn alone, as it is after its end or before its first word."""
-    answers = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).order_by("id")
+    answers = reply_messages(turn)
     is_newest = turn.conversation.head_id in {turn.prompt_id, *(answer.pk for answer in answers)}
     return TurnView(turn, turn.prompt, tuple(answers), is_newest=is_newest)
 
@@ -146,7 +153,7 @@ def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Messag
     for message in messages:
         if message.role == Message.Role.USER:
             groups.append((message, []))
-        elif groups and message.role == Message.Role.ASSISTANT:
+        elif groups and message.role in (Message.Role.ASSISTANT, Message.Role.TOOL):
             groups[-1][1].append(message)
     return groups
 

@@ -48,7 +48,8 @@ function wanted(button) {
   if (button.matches(".code-copy")) return [button.closest("figure").querySelector("pre").textContent];
   if (button.dataset.copies) return [document.getElementById(button.dataset.copies).textContent];
   const answer = button.closest(".answer");
-  return [answer.querySelector("[data-source]").content.textContent, formatted(answer.querySelector(".prose"))];
+  const prose = Array.from(answer.querySelectorAll(".prose"), formatted);
+  return [answer.querySelector("[data-source]").content.textContent, prose.join("")];
 }
 
 document.addEventListener("click", async (event) => {

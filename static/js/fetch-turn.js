@@ -25,6 +25,16 @@ async function ask(address) {
   }
 }
 
+// A call whose details somebody is reading stays open.
+function swapKeepingOpen(article, turn) {
+  const open = Array.from(article.querySelectorAll("details[data-call][open]"), (call) => call.dataset.call);
+  const { id } = article;
+  htmx.swap(article, turn, { swapStyle: "outerHTML" });
+  for (const call of document.getElementById(id)?.querySelectorAll("details[data-call]") ?? []) {
+    call.open = open.includes(call.dataset.call);
+  }
+}
+
 // True when there is nothing left to ask for; false when it is worth trying again.
 export async function fetchTurn(address, article) {
   const response = await ask(address);
@@ -33,7 +43,7 @@ export async function fetchTurn(address, article) {
     const turn = await response.text();
     // Whoever is copying from the reply keeps what is marked.
     await untilNothingIsSelected(article);
-    if (article.isConnected) htmx.swap(article, turn, { swapStyle: "outerHTML" });
+    if (article.isConnected) swapKeepingOpen(article, turn);
   } else if (response.status === 404 || response.status === 410) {
     reportGone();
   } else {

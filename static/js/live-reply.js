@@ -2,7 +2,7 @@
 // and closes it when it leaves, so the words of one turn never reach another.
 import { announce } from "./announce.js";
 import { ReplyEvents } from "./reply-events.js";
-import { ReplyText } from "./reply-text.js";
+import { ReplyParts } from "./reply-parts.js";
 import { fetchTurn } from "./fetch-turn.js";
 
 const AGAIN = 2000;
@@ -16,7 +16,8 @@ const ENDINGS = {
 
 class LiveReply extends HTMLElement {
   connectedCallback() {
-    this.text = new ReplyText(this.querySelector("[data-text]"), Number(this.dataset.shown));
+    const blank = this.querySelector("[data-blank-call]");
+    this.parts = new ReplyParts(this.querySelector("[data-parts]"), blank, Number(this.dataset.shown));
     this.open();
     addEventListener("pagehide", this);
     addEventListener("pageshow", this);
@@ -40,8 +41,11 @@ class LiveReply extends HTMLElement {
   open() {
     this.events = new ReplyEvents(this.dataset.events, {
       handlers: {
-        delta: ({ text }) => this.text.append(text),
-        snapshot: ({ text }) => this.text.replace(text),
+        delta: ({ text }) => this.parts.append(text),
+        snapshot: ({ text }) => this.parts.replace(text),
+        tool: (call) => {
+          if (this.parts.tell(call)) announce(call.label);
+        },
         done: ({ status }) => {
           announce(ENDINGS[status] ?? "");
           this.finish();
@@ -54,7 +58,7 @@ class LiveReply extends HTMLElement {
 
   close() {
     this.events?.close();
-    this.text.stop();
+    this.parts.stop();
     clearTimeout(this.waiting);
     clearTimeout(this.again);
   }

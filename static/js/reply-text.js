@@ -1,45 +1,25 @@
-// The words of a live reply, shown at most once a frame. A page that opens mid-reply already shows part of it: the
-// stream then repeats that part from the first word, and nothing on the page moves until it has caught up.
+// Words of a live reply between two calls of tools.
 import { MarkdownPreview } from "./markdown-preview.js";
 
-const CATCH_UP = 600;
-
 export class ReplyText {
-  constructor(root, shown) {
-    this.root = root;
-    this.shown = shown;
+  constructor() {
     this.waiting = "";
-    this.preview = null;
   }
 
   append(text) {
     this.waiting += text;
-    this.frame ??= requestAnimationFrame(() => this.flush());
   }
 
-  replace(text) {
-    this.preview = null;
-    this.shown = 0;
-    this.waiting = text;
-    this.frame ??= requestAnimationFrame(() => this.flush());
-  }
-
-  flush() {
-    this.frame = null;
+  flush(root) {
+    if (!this.waiting) return;
     if (!this.preview) {
-      if (this.waiting.length < this.shown) {
-        this.catchUp ??= setTimeout(() => this.replace(this.waiting), CATCH_UP);
-        return;
-      }
-      clearTimeout(this.catchUp);
-      this.preview = new MarkdownPreview(this.root);
+      const prose = document.createElement("div");
+      prose.className = "prose";
+      prose.dir = "auto";
+      root.append(prose);
+      this.preview = new MarkdownPreview(prose);
     }
     this.preview.write(this.waiting);
     this.waiting = "";
-  }
-
-  stop() {
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.catchUp);
   }
 }

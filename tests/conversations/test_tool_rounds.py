@@ -2,20 +2,18 @@
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.utils import timezone
 from redis import Redis
 
 from conversations import tasks
-from conversations.models import Message, ModelCall
+from conversations.models import ModelCall
 from tests.conversations.test_replies import asked
 from tests.events import Viewer
 from tests.factories import make_user
-from tests.provider import Failure, Fault, HangUp, Reply, ScriptedProvider, Silence, ToolCall, Usage
+from tests.provider import Failure, Fault, HangUp, Reply, Silence, ToolCall, Usage
 from tests.stack import Caller, Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]

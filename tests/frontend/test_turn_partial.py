@@ -8,6 +8,8 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from conversations.views.reply_parts import CallLine, Part, Words
+
 ID = "0b7e8a52-1f0c-4b0e-9a57-6d3c1c0f9a11"
 
 
@@ -29,17 +31,22 @@ class Shown:
     input_tokens: int | None = 1234
     output_tokens: int | None = 56
     cost: Decimal | None = None
+    calls: tuple[CallLine, ...] = ()
     events_url: str = f"/api/v1/turns/{ID}/events"
     stop_url: str = f"/turns/{ID}/stop/"
     retry_url: str = f"/turns/{ID}/retry/"
+
+    @property
+    def blank_call(self) -> CallLine:
+        return CallLine()
 
     @property
     def prompt_html(self) -> SafeString:
         return mark_safe("<p>Is it cold?</p>")
 
     @property
-    def answer_html(self) -> SafeString:
-        return mark_safe(f"<p>{self.answer_text}</p>" if self.answer_text else "")
+    def parts(self) -> tuple[Part, ...]:
+        return (*self.calls, Words(mark_safe(f"<p>{self.answer_text}</p>"))) if self.answer_text else self.calls
 
 
 def partial(turn: Shown, **context: object) -> str:
@@ -102,3 +109,25 @@ def test_on_a_page_it_leaves_the_composer_alone() -> None:
 def test_an_unknown_price_is_not_shown_as_nothing() -> None:
     assert "$" not in partial(Shown())
     assert "$0.0012" in partial(Shown(cost=Decimal("0.0012")))
+
+
+def test_a_call_is_a_line_with_its_details_folded() -> None:
+    call = CallLine(id="1", status="done", label="Searched for “<b>”", arguments='{"query": "<b>"}', result="<i>")
+    html = partial(Shown(calls=(call,)))
+    assert '<details class="call"' in html
+    assert "open" not in html.split('class="call"')[1].split(">")[0]
+    assert "Searched for “&lt;b&gt;”" in html
+    assert "&lt;i&gt;" in html
+    assert "<i>" not in html
+
+
+def test_a_call_without_a_result_shows_none() -> None:
+    html = partial(
+        Shown(status="stopped", answer_text="", calls=(CallLine(id="1", status="unfinished", label="Using x"),))
+    )
+    assert 'data-status="unfinished"' in html
+    assert html.split('data-part="result"')[1].split(">")[0].strip() == "hidden"
+
+
+def test_a_live_turn_brings_a_blank_line_for_calls_to_come() -> None:
+    assert "<template data-blank-call>" in partial(Shown(status="streaming", is_live=True))
