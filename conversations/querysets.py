@@ -2,13 +2,11 @@
 
 import re
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import models
-from django.db.models import F, Func, Q, TextField
+from django.db.models import Case, F, Func, Q, TextField, Value, When
 from django.db.models.functions import Left
 
 from accounts.models import User
@@ -102,20 +100,24 @@ class MessageQuerySet(models.QuerySet[Any]):
         return self.filter(id__in=ids).order_by("id")
 
     def mentioning(self, query: str) -> "MessageQuerySet":
-        """Those whose text has any of the words of `query`, or `query` as it is.
+        """Those whose text has any of the words of `query`, or `query` as it is; `score` says how many of them.
 
         Words are compared as they are written, whatever their language (`simple`); those of scripts without spaces are
         also looked for inside of others.
         """
-        words = query.split()[:MOST_WORDS]
+        words = list(dict.fromkeys(query.lower().split()))[:MOST_WORDS]
         if not words:
             return self.none()
-        inside = [query.strip(), *(word for word in words if UNSPACED.search(word))]
-        any_word = reduce(or_, (SearchQuery(word, config="simple") for word in words))
+        whole = [Q(words__icontains=query.strip())] if len(words) > 1 or UNSPACED.search(query) else []
+        conditions = [*whole, *map(_has_word, words)]
         found = self.annotate(
             words=TextOfBlocks(F("content")), lexemes=SearchVector(Left("words", MOST_CHARACTERS), config="simple")
         )
-        mentioned: MessageQuerySet = found.filter(
-            reduce(or_, (Q(words__icontains=part) for part in inside), Q(lexemes=any_word))
-        )
+        scored = found.annotate(score=sum((Case(When(one, then=1), default=0) for one in conditions), Value(0)))
+        mentioned: MessageQuerySet = scored.filter(score__gt=0)
         return mentioned
+
+
+def _has_word(word: str) -> Q:
+    is_word = Q(lexemes=SearchQuery(word, config="simple"))
+    return is_word | Q(words__icontains=word) if UNSPACED.search(word) else is_word

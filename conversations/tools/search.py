@@ -17,8 +17,8 @@ class SearchConversation:
     spec = ToolSpec(
         name="search_conversation",
         description=(
-            "Search the earlier messages of this conversation for words. Finds messages with any of the words, newest "
-            "first, also those you no longer see. Use it when the user refers to something you do not have before you."
+            "Search the earlier messages of this conversation for words. Finds messages with any of the words, those with "
+            "most of them first, then the newest, also such as you no longer see. Use it when the user refers to something you do not have before you."
         ),
         parameters={
             "type": "object",
@@ -40,11 +40,11 @@ class SearchConversation:
 
 
 def found(turn: Turn, query: str) -> str:
-    """Excerpts of the messages before the question of `turn` that mention `query`, newest first."""
+    """Excerpts of the messages before the question of `turn` that mention `query`: those with most of its words first, then the newest."""
     branch = Message.objects.branch(turn.prompt.parent_id, rows=ROWS).filter(
         role__in=[Message.Role.USER, Message.Role.ASSISTANT]
     )
-    hits = list(branch.mentioning(query).order_by("-id")[: HITS + 1])
+    hits = list(branch.mentioning(query).order_by("-score", "-id")[: HITS + 1])
     if not hits:
         return "No earlier message of this conversation mentions it."
     more = ["There are more, older ones."] if len(hits) > HITS else []
