@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
+from conversations.providers.mcp_servers import BadServers, configured_servers
+
 TAG = "pocketchat"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 HEARTBEATS_IN_A_LEASE = 4
@@ -18,7 +20,10 @@ POSITIVE = (
     "POCKETCHAT_LEASE",
     "POCKETCHAT_HEARTBEAT",
     "POCKETCHAT_STREAM_LIFE",
+    "POCKETCHAT_TOOL_ROUNDS",
 )
+MOST_ROUNDS = 20
+"""Every round is one more request that somebody pays for."""
 NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS")
 
 
@@ -39,6 +44,8 @@ def address_is_protected(**_: Any) -> list[CheckMessage]:
 def figures_make_sense(**_: Any) -> list[CheckMessage]:
     refused = [f"{name} must be more than 0." for name in POSITIVE if getattr(settings, name) <= 0]
     refused += [f"{name} must not be less than 0." for name in NOT_NEGATIVE if getattr(settings, name) < 0]
+    if settings.POCKETCHAT_TOOL_ROUNDS > MOST_ROUNDS:
+        refused.append(f"POCKETCHAT_TOOL_ROUNDS must not be more than {MOST_ROUNDS}.")
     return [Error(message, id="pocketchat.E002") for message in refused]
 
 
@@ -125,7 +132,22 @@ def chat_model_has_a_key(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
+    try:
+        configured_servers(settings.POCKETCHAT_MCP_SERVERS)
+    except BadServers as error:
+        return [
+            Error(
+                f"POCKETCHAT_MCP_SERVERS cannot be used: {error}",
+                hint='Write the path of a JSON file, or the JSON itself: {"mcpServers": {"name": {"url": "https://…"}}}.',
+                id="pocketchat.E009",
+            )
+        ]
+    return []
+
+
 CHECKS = (
+    mcp_servers_can_be_read,
     chat_model_has_a_key,
     address_is_protected,
     figures_make_sense,

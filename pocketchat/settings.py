@@ -118,7 +118,7 @@ POCKETCHAT_TOOLS = env.bool("POCKETCHAT_TOOLS", default=True)
 POCKETCHAT_TOOL_ROUNDS = env.int("POCKETCHAT_TOOL_ROUNDS", default=5)
 """How often a model may call tools for one question before it has to answer."""
 POCKETCHAT_MCP_SERVERS = env.str("POCKETCHAT_MCP_SERVERS", default="")
-"""Servers of further tools: the path of a JSON file of the usual `mcpServers` shape, or that JSON itself; empty: none."""
+"""Servers of further tools: the path of a JSON file of the usual `mcpServers` shape, or that JSON; empty: none."""
 
 # --- Turns ------------------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,11 @@ from typing import Any
 EVENTS = {
     "operationId": "turns_events_retrieve",
     "description": (
-        "A reply while it is written, as server-sent events: `hello` at once, `delta` {text} to append, "
-        "`snapshot` {text} to replace everything shown so far, `done` {status}, with the whole text when it "
+        "A reply while it is written, as server-sent events. `hello`: at once. `delta` {text}: append. `tool` {id, name, "
+        "status, label, arguments}: the model calls a tool; `status` is `running`, then, in a second event of the same id that brings "
+        "the `result`, `done` or `failed`; `label` says it in a line for people, `arguments` is what the tool was "
+        "called with (text where the model wrote no JSON object). `snapshot` {text}: replace everything shown so far, "
+        "calls, too; events that bring back the rest follow. `done` {status}: the end, with the whole text when it "
         "comes from storage."
     ),
     "parameters": [

@@ -17,8 +17,9 @@ class SearchConversation:
     spec = ToolSpec(
         name="search_conversation",
         description=(
-            "Search the earlier messages of this conversation for words. Finds messages with any of the words, those with "
-            "most of them first, then the newest, also such as you no longer see. Use it when the user refers to something you do not have before you."
+            "Search the earlier messages of this conversation for words. Finds messages with any of the words: those "
+            "with most of them first, then the newest, also such as you no longer see. Use it when the user refers to "
+            "something you do not have before you."
         ),
         parameters={
             "type": "object",
@@ -40,7 +41,10 @@ class SearchConversation:
 
 
 def found(turn: Turn, query: str) -> str:
-    """Excerpts of the messages before the question of `turn` that mention `query`: those with most of its words first, then the newest."""
+    """Excerpts of the messages before the question of `turn` that mention `query`.
+
+    Those with most of its words come first, then the newest: by time alone a common word buries what is looked for.
+    """
     branch = Message.objects.branch(turn.prompt.parent_id, rows=ROWS).filter(
         role__in=[Message.Role.USER, Message.Role.ASSISTANT]
     )

@@ -48,10 +48,7 @@ def parts_of(messages: Iterable[Message], *, is_live: bool) -> Iterator[Part]:
 
 def _line(call: ToolCall, results: Mapping[str, ToolResult], *, is_live: bool) -> CallLine:
     result = results.get(call.id)
-    if result is None:
-        status = "running" if is_live else "unfinished"
-    else:
-        status = "failed" if result.is_error else "done"
+    status = _status(result, is_live=is_live)
     arguments = call_block(call)["input"]
     return CallLine(
         id=call.id,
@@ -60,6 +57,12 @@ def _line(call: ToolCall, results: Mapping[str, ToolResult], *, is_live: bool) -
         arguments=_shown(arguments),
         result=result.text if result else "",
     )
+
+
+def _status(result: ToolResult | None, *, is_live: bool) -> str:
+    if result is None:
+        return "running" if is_live else "unfinished"
+    return "failed" if result.is_error else "done"
 
 
 def _shown(arguments: Any) -> str:

@@ -69,7 +69,7 @@ def test_calls_stand_between_the_words_live_and_after_a_reload(
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of the two
+            page.emulate_media(color_scheme=scheme)
             if pictures:
                 page.screenshot(path=pictures / f"tools-{width}-{scheme}.png")
 

@@ -66,7 +66,7 @@ def serving(
 @pytest.fixture
 def caller(serving: Stack, transactional_db: None) -> Iterator[Caller]:
     serving.provider.forget()
-    with Caller(serving, make_user("caller@example.org")) as program:
+    with Caller.of(serving, make_user("caller@example.org")) as program:
         yield program
 
 

@@ -74,7 +74,7 @@ def test_a_tool_is_called_its_result_sent_back_and_all_of_it_stored(stack: Stack
         (8, "usage"),
     ]
     assert result["tokens"] > 0
-    calls = ModelCall.objects.filter(turn=turn).order_by("id")
+    calls = ModelCall.objects.filter(turn_id=turn).order_by("id")
     assert [(row.input_tokens, row.output_tokens, row.outcome) for row in calls] == [(50, 20, "ok"), (90, 8, "ok")]
 
 
@@ -176,7 +176,7 @@ def test_a_fault_after_the_tools_keeps_what_they_brought(stack: Stack, caller: C
         ("tool", ["tool_result"]),
     ]
     assert follow_up(caller, conversation)["status"] == "complete"
-    outcomes = ModelCall.objects.filter(turn=turn).order_by("id").values_list("outcome", flat=True)
+    outcomes = ModelCall.objects.filter(turn_id=turn).order_by("id").values_list("outcome", flat=True)
     assert list(outcomes) == ["ok", code]
 
 
@@ -266,7 +266,7 @@ def test_a_second_attempt_that_brings_nothing_falls_back_to_the_end_of_the_first
 
 def test_a_search_finds_nothing_of_other_conversations(stack: Stack, caller: Caller) -> None:
     stack.provider.script(Reply("A"), Reply("B"), Reply("", tool_calls=(search("hydrangea"),)), Reply("No."))
-    with Caller(stack, make_user()) as stranger:
+    with Caller.of(stack, make_user()) as stranger:
         _, theirs = asked(stranger, "hydrangea theirs")
         stranger.wait(theirs)
     _, other = asked(caller, "hydrangea mine, elsewhere")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.provider.dialect import Answer, EventStream, Json, Refusal, to_json
 from tests.provider.replies import Failure, FailureKind, Finish, Usage
+from tests.provider.rules import broken_by_anthropic
 from tests.provider.tokens import prompt_tokens
 
 CONTEXT_WINDOW = 200_000  # tokens, as told in the error of a context that is too long
@@ -25,6 +26,9 @@ _WORDINGS: dict[FailureKind, tuple[int, str, str]] = {
     "server": (500, "api_error", "Internal server error"),
     "overloaded": (529, "overloaded_error", "Overloaded"),
 }
+
+
+broken_rule = broken_by_anthropic
 
 
 def stream(answer: Answer) -> EventStream:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tests.provider.dialect import Answer, EventStream, Json, Refusal, to_json
 from tests.provider.replies import Failure, FailureKind, Usage
+from tests.provider.rules import broken_by_openai
 from tests.provider.tokens import prompt_tokens
 
 CONTEXT_WINDOW = 8192  # tokens, as told in the error of a context that is too long
@@ -39,6 +40,9 @@ _WORDINGS: dict[FailureKind, _Wording] = {
         "server_is_overloaded",
     ),
 }
+
+
+broken_rule = broken_by_openai
 
 
 def stream(answer: Answer) -> EventStream:

@@ -72,13 +72,19 @@ class Server:
         record = self._log.open(path=exchange.path, headers=exchange.headers, body=body or {})
         ended_by: EndedBy = "provider"
         try:
-            reply = UNREADABLE if body is None else self._script.next_reply(body)
+            reply = UNREADABLE if body is None else self._reply_to(body, dialect)
             ended_by = await play(exchange, dialect, Answer(reply, body or {}, record.number), record)
         except asyncio.CancelledError:
             ended_by = "client" if exchange.client_is_gone else "provider"
             raise
         finally:
             record.end(ended_by)
+
+    def _reply_to(self, body: dict[str, Any], dialect: Dialect) -> Reply:
+        """A request that a real provider refuses takes no reply from the script."""
+        if wrong := dialect.broken_rule(body):
+            return Reply(fault=Failure("bad_request", message=wrong))
+        return self._script.next_reply(body)
 
 
 def _parsed(content: bytearray) -> dict[str, Any] | None:
