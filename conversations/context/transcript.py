@@ -33,20 +33,22 @@ def _closed(sent: Iterable[StoredMessage]) -> list[ChatMessage]:
     for stored in sent:
         if stored.role == "tool":
             _fill(messages, waiting, stored.results)
-        elif stored.role in ("user", "assistant") and (stored.text.strip() or stored.calls):
-            said = _said(stored)
+        elif (said := _said(stored)) is not None:
             # Results name the call as it was stored; as it is sent its id is one that no other call has.
-            waiting = {call.id: sent for call, sent in zip(stored.calls, said.calls, strict=True)}
+            waiting = {call.id: sent for call, sent in zip(stored.calls, said.calls, strict=False)}
             messages.append(said)
             if said.calls:
                 messages.append(ChatMessage("tool", "", results=tuple(_broken_off(call) for call in said.calls)))
     return messages
 
 
-def _said(stored: StoredMessage) -> ChatMessage:
-    """Ids are given anew: providers' own repeat, and what one writes another refuses."""
+def _said(stored: StoredMessage) -> ChatMessage | None:
+    """None for a message with nothing to say. Ids are given anew: providers' own repeat, and what one writes another
+    refuses."""
     if stored.role == "user":
-        return ChatMessage("user", stored.text)
+        return ChatMessage("user", stored.text) if stored.text.strip() else None
+    if stored.role != "assistant" or not (stored.text.strip() or stored.calls):
+        return None
     if stored.native is not None:
         return ChatMessage("assistant", stored.text, calls=stored.calls, native=stored.native)
     calls = tuple(

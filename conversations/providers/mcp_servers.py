@@ -43,8 +43,9 @@ def configured_servers(setting: str) -> tuple[Server, ...]:
     """
     if not setting.strip():
         return ()
+    source = _source(setting.strip())
     try:
-        document = json.loads(_source(setting.strip()))
+        document = json.loads(source)
     except ValueError as error:
         raise BadServers("It is not valid JSON.") from error
     named = document.get("mcpServers") if isinstance(document, dict) else None

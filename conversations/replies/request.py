@@ -29,7 +29,7 @@ def prepared(turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer
         system_tokens=estimate_tokens(system_prompt),
         budget=budget,
         tools=toolbox(tools),
-        rounds=[message for done in draft.rounds[:-1] for message in _as_stored(done)],
+        rounds=[message for number, done in enumerate(draft.rounds[:-1]) for message in _as_stored(done, number)],
         must_answer=must_answer,
     )
     turns.record_context(turn, assembly.record.as_json())
@@ -43,14 +43,16 @@ def toolbox(tools: Mapping[str, Tool]) -> Toolbox:
     return Toolbox(specs, sum(estimate_tokens(text) for text in told))
 
 
-def _as_stored(done: Round) -> list[StoredMessage]:
-    """The round's messages as they go into the next request: the answer in its provider's own form."""
+def _as_stored(done: Round, number: int) -> list[StoredMessage]:
+    """The messages of the round for the next request: the answer in its provider's own form, where it has one."""
     results = tuple(done.returned)
     asked = estimate_tokens(done.text + "".join(f"{call.name} {call.arguments}" for call in done.calls))
     native = done.finished.native if done.finished else None
     return [
-        StoredMessage(0, "assistant", done.text, asked, calls=tuple(done.calls), native=native),
-        StoredMessage(0, "tool", "", sum(estimate_tokens(result.text) for result in results), results=results),
+        StoredMessage(-1 - number, "assistant", done.text, asked, calls=tuple(done.calls), native=native),
+        StoredMessage(
+            -1 - number, "tool", "", sum(estimate_tokens(result.text) for result in results), results=results
+        ),
     ]
 
 

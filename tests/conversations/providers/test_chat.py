@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from contextlib import aclosing
 
 import pytest
@@ -22,18 +21,6 @@ from tests.provider import Failure, HangUp, Reply, ScriptedProvider, Silence, Us
 
 ASKED = (ChatMessage("system", "Be brief."), ChatMessage("user", "Why?"))
 MODELS = {"openai": "openai:scripted", "anthropic": "anthropic:claude-opus-4-8"}
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as scripted:
-        yield scripted
-
-
-@pytest.fixture(params=["openai", "anthropic"])
-def dialect(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 def model_of(dialect: str, provider: ScriptedProvider, *, silence: float = 5.0) -> StreamedChatModel:

@@ -1,0 +1,211 @@
+"""A stored transcript as it is sent: any of them, whatever was stored, is one that every provider accepts."""
+
+import json
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.context.assemble import as_turns, assemble
+from conversations.context.shortened import shortened, shortened_to
+from conversations.context.transcript import NO_RESULT, NOTHING, as_chat
+from conversations.context.values import Assembly, Budget, StoredMessage, Toolbox
+from conversations.providers.values import ChatMessage, ToolCall, ToolResult, ToolSpec
+
+BUDGET = Budget(window=1000, reply=100, history=400)
+TOOLS = Toolbox((ToolSpec("look", "Looks.", {"type": "object"}),), tokens=20)
+
+ids = st.sampled_from(["a", "b", "c", "", "functions.look:0"])
+calls = st.builds(ToolCall, id=ids, name=st.sampled_from(["look", "", "bad name!", "x" * 80]), arguments=st.just("{}"))
+results = st.builds(ToolResult, call_id=ids, name=st.just("look"), text=st.text(max_size=5), is_error=st.booleans())
+
+
+@st.composite
+def transcripts(draw: st.DrawFn) -> list[StoredMessage]:
+    """Messages of any roles in any order, with calls and results that belong together or do not."""
+    messages = draw(
+        st.lists(
+            st.builds(
+                StoredMessage,
+                id=st.just(0),
+                role=st.sampled_from(["system", "user", "assistant", "tool"]),
+                text=st.text(max_size=5),
+                tokens=st.integers(min_value=0, max_value=300),
+                calls=st.lists(calls, max_size=3).map(tuple),
+                results=st.lists(results, max_size=3).map(tuple),
+            ),
+            max_size=20,
+        )
+    )
+    return [
+        StoredMessage(number, one.role, one.text, one.tokens, calls=one.calls, results=one.results)
+        for number, one in enumerate(messages, start=1)
+    ]
+
+
+def assembled(
+    branch: list[StoredMessage], *, tools: Toolbox = TOOLS, rounds: tuple[StoredMessage, ...] = ()
+) -> Assembly:
+    prompt = StoredMessage(10_000, "user", "Why?", 10)
+    return assemble(
+        as_turns(branch), prompt, system_prompt="Be brief.", system_tokens=5, budget=BUDGET, tools=tools, rounds=rounds
+    )
+
+
+def assert_valid(messages: tuple[ChatMessage, ...], *, last: str = "user") -> None:
+    """As every provider wants it: each call with its one result right behind it, and the roles in turns."""
+    assert messages[0].role == "system"
+    assert messages[1].role == "user"
+    assert messages[-1].role == last
+    sent = [call.id for message in messages for call in message.calls]
+    assert len(sent) == len(set(sent))
+    for before, after in pairwise(messages):
+        assert [result.call_id for result in after.results] == [call.id for call in before.calls]
+        assert (before.role, after.role) not in {("user", "user"), ("assistant", "assistant"), ("tool", "tool")}
+        assert (after.role == "tool") == bool(before.calls)
+    assert not messages[-1].calls
+    assert all(message.text.strip() or message.calls or message.results for message in messages)
+    assert all(result.text.strip() for message in messages for result in message.results)
+    assert all(call.name and len(call.name) <= 64 and " " not in call.name for one in messages for call in one.calls)
+
+
+@given(transcripts())
+def test_any_transcript_gives_a_valid_request(branch: list[StoredMessage]) -> None:
+    request = assembled(branch).request
+    assert_valid(request.messages)
+    assert request.tools == TOOLS.specs
+
+
+@given(transcripts())
+def test_for_a_model_without_tools_it_is_text_alone(branch: list[StoredMessage]) -> None:
+    request = assembled(branch, tools=Toolbox()).request
+    assert_valid(request.messages)
+    assert not any(message.calls or message.results or message.role == "tool" for message in request.messages)
+    assert request.tools == ()
+
+
+def asked(number: int, *names: str, text: str = "") -> StoredMessage:
+    made = tuple(ToolCall(name, "look", json.dumps({"at": name})) for name in names)
+    return StoredMessage(number, "assistant", text, 10, calls=made)
+
+
+def returned(number: int, *names: str, text: str = "", tokens: int = 10) -> StoredMessage:
+    brought = tuple(ToolResult(name, "look", text or f"saw {name}") for name in names)
+    return StoredMessage(number, "tool", "", tokens, results=brought)
+
+
+def user(number: int, text: str = "Look!") -> StoredMessage:
+    return StoredMessage(number, "user", text, 10)
+
+
+def texts(messages: tuple[ChatMessage, ...]) -> list[str]:
+    return [result.text for message in messages for result in message.results]
+
+
+def test_a_call_without_a_result_gets_one_that_says_so() -> None:
+    chat = as_chat("", [user(1), asked(2, "a", "b"), returned(3, "b"), user(4)], with_tools=True)
+    assert texts(chat) == [NO_RESULT, "saw b"]
+    assert [result.is_error for result in chat[2].results] == [True, False]
+
+
+def test_results_find_their_calls_in_any_order_and_from_several_messages() -> None:
+    chat = as_chat("", [user(1), asked(2, "a", "b"), returned(3, "b"), returned(4, "a"), user(5)], with_tools=True)
+    assert texts(chat) == ["saw a", "saw b"]
+
+
+def test_a_result_without_a_call_and_one_that_comes_too_late_are_not_sent() -> None:
+    branch = [user(1), returned(2, "x"), asked(3, "a"), user(4), returned(5, "a"), user(6)]
+    assert texts(as_chat("", branch, with_tools=True)) == [NO_RESULT]
+
+
+def test_ids_that_repeat_are_told_apart() -> None:
+    branch = [
+        user(1),
+        asked(2, "a"),
+        returned(3, "a", text="one"),
+        asked(4, "a"),
+        returned(5, "a", text="two"),
+        user(6),
+    ]
+    chat = as_chat("", branch, with_tools=True)
+    assert texts(chat) == ["one", "two"]
+    assert len({call.id for message in chat for call in message.calls}) == 2
+
+
+def test_an_empty_result_says_that_it_is_empty() -> None:
+    chat = as_chat("", [user(1), asked(2, "a"), returned(3, "a", text=" ")], with_tools=True)
+    assert texts(chat) == [NOTHING]
+
+
+def test_without_tools_what_they_brought_is_told_from_our_side() -> None:
+    branch = [
+        user(1),
+        asked(2, "a", text="Let me see."),
+        returned(3, "a"),
+        StoredMessage(4, "assistant", "So.", 5),
+        user(5),
+    ]
+    chat = as_chat("", branch, with_tools=False)
+    assert [(message.role, message.text) for message in chat] == [
+        ("user", "Look!"),
+        ("assistant", "Let me see."),
+        ("user", "[Result of the tool look: saw a]"),
+        ("assistant", "So."),
+        ("user", "Look!"),
+    ]
+
+
+def test_the_rounds_of_the_live_turn_follow_its_question() -> None:
+    request = assembled(
+        [user(1), StoredMessage(2, "assistant", "So.", 5)], rounds=(asked(0, "a"), returned(0, "a"))
+    ).request
+    assert_valid(request.messages, last="tool")
+    assert [message.role for message in request.messages[-3:]] == ["user", "assistant", "tool"]
+    assert request.messages[-3].text == "Why?"
+
+
+def test_the_live_turn_takes_the_place_of_older_ones() -> None:
+    history = [user(1), StoredMessage(2, "assistant", "So.", 290)]
+    assert assembled(history).record.sent == (1, 2, 10_000)
+    crowded = assembled(history, rounds=(asked(0, "a"), returned(0, "a", tokens=600)))
+    assert crowded.record.sent == (10_000,)
+    assert crowded.record.left_out == (1, 2)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=5000), min_size=1, max_size=6))
+def test_results_too_large_for_the_window_are_shortened_and_stay_with_their_calls(sizes: list[int]) -> None:
+    rounds = tuple(
+        message
+        for number, size in enumerate(sizes)
+        for message in (asked(-number, f"c{number}"), returned(-number, f"c{number}", text="w" * 4 * size, tokens=size))
+    )
+    assembly = assembled([], rounds=rounds)
+    assert_valid(assembly.request.messages, last="tool")
+    sizes_sent = assembly.record.as_json()["sections"]
+    assert sum(sizes_sent.values()) + BUDGET.reply <= BUDGET.window
+    if sum(sizes) + 10 * len(sizes) > BUDGET.window - BUDGET.reply - 5 - 20 - 10:
+        assert any("Shortened" in text for text in texts(assembly.request.messages))
+
+
+def test_what_fits_is_not_shortened() -> None:
+    rounds = (
+        asked(1, "a"),
+        returned(2, "a", text="w" * 40),
+        asked(3, "b"),
+        returned(4, "b", text="w" * 4000, tokens=1000),
+    )
+    small, large = (message.results[0].text for message in shortened_to(200, rounds) if message.results)
+    assert small == "w" * 40
+    assert len(large) < 1000
+    assert large.endswith("characters are left out.]")
+
+
+def test_shortening_says_how_much_is_missing() -> None:
+    assert shortened("abc", 3) == "abc"
+    assert shortened("abcdef", 2) == "ab\n[Shortened: 4 of 6 characters are left out.]"
+
+
+def test_tools_are_offered_only_where_they_leave_room_for_the_question() -> None:
+    big = Toolbox(TOOLS.specs, tokens=900)
+    assert assembled([], tools=big).request.tools == ()
+    assert assembled([], tools=TOOLS).record.as_json()["sections"]["tools"] == 20
