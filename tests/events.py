@@ -39,7 +39,8 @@ class Viewer:
         headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
         with http.stream("GET", f"turns/{turn_id}/events", headers=headers) as response:
             assert response.status_code == 200, response.read()
-            for number, (event, data, event_id) in enumerate(parsed(response.iter_lines()), start=1):
+            told = (one for one in parsed(response.iter_lines()) if one[0] != "hello")
+            for number, (event, data, event_id) in enumerate(told, start=1):
                 self.take(event, data, event_id)
                 if event == "done" or number == at_most:
                     break

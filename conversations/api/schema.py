@@ -5,12 +5,12 @@ from typing import Any
 EVENTS = {
     "operationId": "turns_events_retrieve",
     "description": (
-        "A reply while it is written, as server-sent events. `hello`: at once. `delta` {text}: append. `tool` {id, name, "
-        "status, label, arguments}: the model calls a tool; `status` is `running`, then, in a second event of the same id that brings "
-        "the `result`, `done` or `failed`; `label` says it in a line for people, `arguments` is what the tool was "
-        "called with (text where the model wrote no JSON object). `snapshot` {text}: replace everything shown so far, "
-        "calls, too; events that bring back the rest follow. `done` {status}: the end, with the whole text when it "
-        "comes from storage."
+        "A reply while it is written, as server-sent events. `hello`: at once. `delta` {text}: append. "
+        "`tool` {id, name, status, label, arguments}: the model calls a tool; `status` is `running`, then, in a second "
+        "event of the same id that brings the `result`, `done` or `failed`; `label` says it in a line for people, "
+        "`arguments` is what the tool was called with (text where the model wrote no JSON object). `snapshot` {text}: "
+        "replace everything shown so far, calls, too; events that bring back the rest follow. `done` {status}: the end "
+        "of it, with the whole text when it comes from storage."
     ),
     "parameters": [
         {"in": "path", "name": "turn_id", "required": True, "schema": {"type": "string", "format": "uuid"}},
