@@ -72,7 +72,9 @@ def assemble(
         reason="history_budget" if left_out else "",
     )
     messages = as_chat(system_prompt, [*sent, *rounds], with_tools=bool(tools.specs))
-    request = ChatRequest(messages, max_tokens=budget.reply, tools=tools.specs, must_answer=must_answer)
+    request = ChatRequest(
+        messages, max_tokens=budget.reply, tools=tools.specs, must_answer=must_answer and bool(tools.specs)
+    )
     return Assembly(request, record)
 
 

@@ -44,11 +44,22 @@ def transcripts(draw: st.DrawFn) -> list[StoredMessage]:
 
 
 def assembled(
-    branch: list[StoredMessage], *, tools: Toolbox = TOOLS, rounds: tuple[StoredMessage, ...] = ()
+    branch: list[StoredMessage],
+    *,
+    tools: Toolbox = TOOLS,
+    rounds: tuple[StoredMessage, ...] = (),
+    must_answer: bool = False,
 ) -> Assembly:
     prompt = StoredMessage(10_000, "user", "Why?", 10)
     return assemble(
-        as_turns(branch), prompt, system_prompt="Be brief.", system_tokens=5, budget=BUDGET, tools=tools, rounds=rounds
+        as_turns(branch),
+        prompt,
+        system_prompt="Be brief.",
+        system_tokens=5,
+        budget=BUDGET,
+        tools=tools,
+        rounds=rounds,
+        must_answer=must_answer,
     )
 
 
@@ -207,5 +218,7 @@ def test_shortening_says_how_much_is_missing() -> None:
 
 def test_tools_are_offered_only_where_they_leave_room_for_the_question() -> None:
     big = Toolbox(TOOLS.specs, tokens=900)
-    assert assembled([], tools=big).request.tools == ()
+    assert assembled([], tools=big, must_answer=True).request.tools == ()
+    assert not assembled([], tools=big, must_answer=True).request.must_answer
+    assert assembled([], must_answer=True).request.must_answer
     assert assembled([], tools=TOOLS).record.as_json()["sections"]["tools"] == 20

@@ -88,7 +88,8 @@ async def asked(model: ChatModel) -> None:
 def test_a_web_process_does_not_load_what_only_replies_need() -> None:
     code = (
         "import django; django.setup(); from django.urls import get_resolver; get_resolver().url_patterns\n"
-        "import sys; print([name for name in ('pydantic_ai', 'openai', 'anthropic') if name in sys.modules])"
+        "import sys; heavy = ('pydantic_ai', 'openai', 'anthropic', 'fastmcp', 'mcp')\n"
+        "print([name for name in heavy if name in sys.modules])"
     )
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     assert loaded.stdout.strip() == "[]"

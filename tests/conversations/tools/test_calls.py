@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -72,7 +73,12 @@ def test_a_fault_is_told_in_the_tools_own_words_and_anything_else_in_general_one
 
 
 def test_a_schema_that_points_elsewhere_is_not_fetched() -> None:
-    assert carried(tool=Echo(schema={"$ref": "http://192.0.2.1/schema.json"})).is_error
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.setblocking(False)
+        address = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/schema.json"
+        assert carried(tool=Echo(schema={"$ref": address})).is_error
+        with pytest.raises(BlockingIOError):  # Nobody came.
+            elsewhere.accept()
 
 
 def test_a_tool_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ def test_most_of_the_words_come_first_then_the_newest(conversation: Conversation
     ("said", "query"),
     [
         ("明日の東京の天気を教えてください", "東京"),
+        ("明日の東京の天気を教えてください", "大阪 東京"),
         ("ราคาทองวันนี้เท่าไร", "ทอง"),
         ("Über die Größe", "größe"),
         ("Где пчёлы?", "пчёлы"),
