@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 from conversations import turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
-from conversations.streams import BRIEFLY, announce_end, is_reachable, shown
+from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, shown
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ def sweep() -> None:
     """End what lost workers left behind, and queue again what the queue lost."""
     # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
     has_redis = is_reachable()
-    swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: "")
+    swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
     for turn in swept.interrupted:
         log.warning("turn_interrupted", turn=str(turn.pk))
         if has_redis:
