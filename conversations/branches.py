@@ -64,6 +64,21 @@ def switch(conversation_id: UUID, message_id: int) -> int:
     return head
 
 
+def show(turn: Turn) -> None:
+    """Go to the reply of a turn, or to where a live one without a word is about to write it.
+
+    Raises:
+        Http404
+    """
+    with transaction.atomic():
+        conversation = tree.locked(turn.conversation_id)
+        reply = Message.objects.filter(turn=turn, parent_id=turn.prompt_id).first()
+        if reply is None and Turn.objects.live().filter(pk=turn.pk).exists():
+            tree.move_head(conversation, turn.prompt_id)
+        else:
+            switch(conversation.pk, reply.pk if reply else turn.prompt_id)
+
+
 @dataclass(frozen=True, slots=True)
 class Removed:
     """`stopped` is the live turn that went with the messages."""
@@ -82,7 +97,8 @@ def remove(conversation_id: UUID, message_id: int) -> Removed:
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
         message = tree.message_in(conversation, message_id)
-        siblings = tree.siblings_of(message, tree.children_of(conversation, {message.parent_id}))
+        versions = tree.children_of(conversation, {message.parent_id})[message.parent_id]
+        siblings = tree.siblings_of(message.pk, versions)
         neighbour = siblings.previous or siblings.next
         if neighbour is None:
             raise NoOtherVersion

@@ -50,10 +50,10 @@ def children_of(conversation: Conversation, parents: Collection[int | None]) -> 
     return children
 
 
-def siblings_of(message: Message, children: Children) -> Siblings:
-    """Where `message` stands; `children` know those of its parent."""
-    ids = [child.id for child in children[message.parent_id]]
-    at = ids.index(message.pk)
+def siblings_of(message_id: int, versions: Sequence[Child]) -> Siblings:
+    """Where the message stands among the children of its parent."""
+    ids = [child.id for child in versions]
+    at = ids.index(message_id)
     return Siblings(
         position=at + 1,
         count=len(ids),

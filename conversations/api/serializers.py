@@ -119,7 +119,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     @extend_schema_field(SiblingsSerializer)
     def get_siblings(self, message: Message) -> dict[str, int | None]:
         children: Children = self.context["children"]
-        return asdict(siblings_of(message, children))
+        return asdict(siblings_of(message.pk, children[message.parent_id]))
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):

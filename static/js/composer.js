@@ -2,6 +2,7 @@
 import { ComposerDraft } from "./composer-draft.js";
 import { clearProblems, report } from "./problems.js";
 import { isPart } from "./responses.js";
+import { sends } from "./sending-key.js";
 import { grouped, showCount } from "./count.js";
 
 class ChatComposer extends HTMLElement {
@@ -80,9 +81,8 @@ class ChatComposer extends HTMLElement {
     report(`What you pasted is about ${grouped(size)} characters long; at most ${grouped(limit)} are possible.`);
   }
 
-  // Input methods for Japanese, Chinese or Korean choose words with Enter; Safari tells so by the key code alone.
   pressed(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    if (!sends(event)) return;
     event.preventDefault();
     if (this.text.value.trim()) this.form.requestSubmit();
   }

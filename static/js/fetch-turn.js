@@ -1,5 +1,5 @@
 // Asks the server for a turn as it is stored and puts it in the place of the one shown.
-import { reportGone, reportLoggedOut } from "./problems.js";
+import { report, reportLoggedOut } from "./problems.js";
 
 function untilNothingIsSelected(element) {
   const isSelecting = () => {
@@ -25,6 +25,18 @@ async function ask(address) {
   }
 }
 
+// In the place of the turn shown, or where the server says: a reply that brought nothing leads back to a whole branch.
+function put(turn, headers, article) {
+  const edit = article.querySelector("edit-question");
+  const isTyping = edit?.contains(document.activeElement);
+  // Whoever is editing the question goes on, or waits for what they have just saved.
+  edit?.remove();
+  const swapStyle = headers.get("HX-Reswap")?.split(" ")[0] ?? "outerHTML";
+  htmx.swap(headers.get("HX-Retarget") ?? article, turn, { swapStyle });
+  if (edit) document.getElementById(article.id)?.querySelector(".prompt").replaceWith(edit);
+  if (isTyping) edit.querySelector("textarea").focus({ preventScroll: true });
+}
+
 // True when there is nothing left to ask for; false when it is worth trying again.
 export async function fetchTurn(address, article) {
   const response = await ask(address);
@@ -33,9 +45,9 @@ export async function fetchTurn(address, article) {
     const turn = await response.text();
     // Whoever is copying from the reply keeps what is marked.
     await untilNothingIsSelected(article);
-    if (article.isConnected) htmx.swap(article, turn, { swapStyle: "outerHTML" });
+    if (article.isConnected) put(turn, response.headers, article);
   } else if (response.status === 404 || response.status === 410) {
-    reportGone();
+    report("This reply no longer exists.", { action: { label: "Load the conversation" } });
   } else {
     reportLoggedOut();
   }

@@ -31,7 +31,8 @@ LEASE = timedelta(seconds=15)
 
 
 def siblings(message: Message) -> Siblings:
-    return tree.siblings_of(message, tree.children_of(message.conversation, {message.parent_id}))
+    versions = tree.children_of(message.conversation, {message.parent_id})[message.parent_id]
+    return tree.siblings_of(message.pk, versions)
 
 
 def go(conversation: Conversation, message: Message) -> list[str]:
