@@ -44,12 +44,14 @@ def snap(page: Page, pictures: Path | None, name: str) -> None:
     """At both widths and in both schemes, where pictures are wanted."""
     if pictures is None:
         return
+    page.wait_for_load_state()
     pictures.mkdir(parents=True, exist_ok=True)
     for width in (1280, 375):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(300)  # Colours fade.
             page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png")
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(color_scheme="light")
@@ -159,6 +161,23 @@ def test_editing_the_question_that_is_being_answered_ends_that_reply(visit: Visi
     expect(answers(page)).to_contain_text("word word word")
     expect(page.get_by_text("You stopped this reply.")).to_be_visible()
     assert stack.provider.requests[0].wait_until_ended() == "client"
+
+
+def test_whoever_edits_a_question_goes_on_when_its_reply_ends(visit: Visit, person: User, stack: Stack) -> None:
+    stack.provider.script(Reply("word " * 60, chunk_delay=0.03), Reply("So."))
+    page = visit.log_in(person)
+    visit.ask("Why?")
+    expect(answers(page)).to_contain_text("word word word")
+    page.get_by_role("link", name="Edit this question").click()
+    box = page.get_by_label("Your question in other words")
+    box.fill("Why so")
+    expect(page.get_by_role("button", name="Copy")).to_be_visible()  # The reply has ended.
+    expect(box).to_be_focused()
+    page.keyboard.type("?")
+    page.keyboard.press("Enter")
+    answered(page, "So.")
+    expect(questions(page)).to_have_text(["Why so?"])
+    assert Turn.objects.count() == 2
 
 
 def test_another_branch_shows_nothing_of_a_reply_and_says_where_it_is(
