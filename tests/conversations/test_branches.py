@@ -99,6 +99,14 @@ def test_going_to_where_one_is_changes_nothing(conversation: Conversation) -> No
     assert not Message.objects.exclude(resume_at=None).exists()
 
 
+def test_a_message_one_has_come_through_leads_nowhere_else(conversation: Conversation) -> None:
+    first = exchange(conversation, "Why?", "A1")
+    second = exchange(conversation, "And?", "Old.")
+    edit(second.prompt, "And then?", "New.")
+    go(conversation, second.prompt)
+    assert go(conversation, first.prompt) == ["Why?", "A1", "And?", "Old."]
+
+
 def test_nobody_goes_to_a_message_of_another_conversation(conversation: Conversation) -> None:
     exchange(conversation)
     elsewhere = exchange(make_conversation(make_user()))
@@ -280,6 +288,15 @@ def test_deleting_the_third_of_three_falls_back_to_the_second(conversation: Conv
     assert siblings(reply_of(second)).position == siblings(reply_of(second)).count == 2
     assert not Turn.objects.filter(pk=third.pk).exists()
     assert not ModelCall.objects.exists()
+
+
+def test_deleting_the_second_of_three_falls_back_to_the_one_before(conversation: Conversation) -> None:
+    first = exchange(conversation, "Why?", "A1")
+    second = regenerate(first, "A2")
+    regenerate(first, "A3")
+    go(conversation, reply_of(second))
+    branches.remove(conversation.pk, reply_of(second).pk)
+    assert branch_texts(conversation) == ["Why?", "A1"]
 
 
 def test_deleting_the_first_reply_leaves_the_question_with_the_others(conversation: Conversation) -> None:
