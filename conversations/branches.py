@@ -23,7 +23,7 @@ def edit(
     `text` has been through `checked_prompt`. `shown` says what viewers of a turn have seen, which is kept.
 
     Raises:
-        Http404, NotEditable
+        Http404, NotEditable, KeyReused
         ConversationBusy: a reply to another question is being written.
     """
     if question.role != Message.Role.USER:
@@ -32,10 +32,9 @@ def edit(
     seen = {running.pk: shown(running.pk)} if running else {}  # Before the transaction: this asks Redis.
     with transaction.atomic():
         conversation = tree.locked(question.conversation_id)
-        if earlier := turns.asked_before(conversation, request_key):
-            return turns.Asked(earlier, is_new=False)
         tree.message_in(conversation, question.pk)
-        stopped = _stopped_beside(question, seen)
+        is_repeated = turns.asked_before(conversation, request_key) is not None
+        stopped = None if is_repeated else _stopped_beside(question, seen)
         asked = turns.ask(
             conversation.pk,
             text=text,
@@ -44,7 +43,7 @@ def edit(
             model=model,
             is_branch=True,
         )
-    return turns.Asked(asked.turn, is_new=True, stopped=stopped)
+    return turns.Asked(asked.turn, is_new=asked.is_new, stopped=stopped)
 
 
 def switch(conversation_id: UUID, message_id: int) -> int:

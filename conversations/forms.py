@@ -1,6 +1,6 @@
 """What the pages accept. The limits of a question are `check_prompt`'s, so that page and API say the same."""
 
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from django import forms
@@ -83,7 +83,10 @@ class ComposerForm(QuestionForm):
         return cls({"request_key": str(uuid4()), "parent": parent, "text": ""})
 
 
-def refused(form: ComposerForm, refusal: Refusal) -> ComposerForm:
+F = TypeVar("F", bound=QuestionForm)
+
+
+def refused(form: F, refusal: Refusal) -> F:
     """The form as it goes back to the sender, with the text in it and what is wrong with it."""
     form.full_clean()
     if isinstance(refusal, KeyReused):

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations import access, branches
-from conversations.forms import QuestionForm
+from conversations.forms import QuestionForm, refused
 from conversations.models import Message, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
@@ -34,7 +34,7 @@ def edit(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpRe
     try:
         _edit(question, form)
     except Refusal as refusal:
-        return _refused(request, refusal, "edit", {"form": form, "message": question})
+        return _refused(request, refusal, "edit", {"form": refused(form, refusal), "message": question})
     return branch_shown(request, conversation_id)
 
 

@@ -1,7 +1,7 @@
 """The turns of a conversation as a page shows them: the newest of the active branch, or those before a message."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -132,15 +132,13 @@ class Thread:
 
 
 def thread_of(conversation: Conversation, *, before: int | None = None) -> Thread:
-    """Three queries, whatever the length of the conversation; a fourth for the message a page of older turns ends at."""
+    """Three queries, whatever the length of the conversation; a fourth for where a page of older turns ends."""
     messages = list(branch_page(conversation, before=before, limit=MESSAGES_A_PAGE))
     groups = _by_question(messages)
     children = children_of(conversation, {message.parent_id for message in messages} | {m.pk for m in messages[-1:]})
     turns = _turns_of(conversation, [prompt.pk for prompt, _ in groups])
     newest = groups[-1][0].pk if groups and before is None else None
-    views = tuple(
-        _view(prompt, answers, turns, children, is_newest=prompt.pk == newest) for prompt, answers in groups
-    )
+    views = tuple(_view(prompt, answers, turns, children, is_newest=prompt.pk == newest) for prompt, answers in groups)
     first = groups[0][0] if groups else None
     shown = {view.turn.pk for view in views}
     return Thread(
@@ -166,13 +164,17 @@ def _view(
     fruitful = {child.turn_id for child in children.get(prompt.pk, ())}
     attempts = [turn for turn in turns if turn.prompt_id == prompt.pk]
     fruitless = [turn for turn in attempts if turn.pk not in fruitful]
-    shown = next(turn for turn in attempts if turn.pk == answers[-1].turn_id) if answers else fruitless[-1]
+    unanswered = (fruitless or attempts)[
+        -1
+    ]  # With its answer on the page that follows, it may have none of the former.
+    shown = next(turn for turn in attempts if turn.pk == answers[-1].turn_id) if answers else unanswered
     versions = version_of(prompt, children), reply_version_of(shown, children)
+    view = TurnView(shown, prompt, tuple(answers), is_newest, *versions)
     # It is spoken of until the conversation goes on.
     last = turns[-1]
     is_told = last in fruitless and last != shown and not last.is_live
-    attempt = TurnView(last, prompt, (), True, *versions) if is_told else None
-    return TurnView(shown, prompt, tuple(answers), is_newest, *versions, attempt)
+    attempt = replace(view, turn=last, answers=(), is_newest=True) if is_told else None
+    return replace(view, attempt=attempt)
 
 
 def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Message]]]:

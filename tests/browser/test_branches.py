@@ -209,9 +209,7 @@ def test_another_branch_shows_nothing_of_a_reply_and_says_where_it_is(
 def test_a_regeneration_that_fails_leads_back_and_says_so(
     visit: Visit, person: User, stack: Stack, pictures: Path | None
 ) -> None:
-    stack.provider.script(
-        Reply("First."), Reply("Later."), Reply("", fault=Failure("server")), Reply("Better.")
-    )
+    stack.provider.script(Reply("First."), Reply("Later."), Reply("", fault=Failure("server")), Reply("Better."))
     page = visit.log_in(person)
     ask_all(visit, "Why?", "And?")
     page.locator(".answer").first.hover()

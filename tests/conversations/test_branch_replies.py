@@ -48,7 +48,7 @@ def test_an_edit_ends_the_reply_to_its_question_within_a_second_and_keeps_what_w
 ) -> None:
     stack.provider.script(ENDLESS, Reply("So."))
     conversation, live = streaming(caller)
-    question = Message.objects.get(turn=live, role="user")
+    question = Message.objects.get(turn_id=live, role="user")
     began = time.monotonic()
     asked = branches.edit(question, text="Why so?", request_key="e", model="openai:scripted", shown=shown)
     tasks.take_on(asked)
@@ -56,7 +56,7 @@ def test_an_edit_ends_the_reply_to_its_question_within_a_second_and_keeps_what_w
     assert time.monotonic() - began < 1.5
     answered(caller, str(asked.turn.pk))
     assert caller.turn(live)["status"] == "stopped"
-    kept = Message.objects.get(turn=live, role="assistant").text
+    kept = Message.objects.get(turn_id=live, role="assistant").text
     assert kept.startswith("word word")
     viewer = Viewer().watch(caller.http, live)
     assert viewer.status == "stopped"

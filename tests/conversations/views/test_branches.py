@@ -233,6 +233,11 @@ def test_older_pages_count_versions_too(page: Client, conversation: Conversation
     assert counters(older) == ["2 of 2"]
 
 
+def test_a_page_that_ends_between_a_question_and_its_reply_is_shown(page: Client, conversation: Conversation) -> None:
+    reply = reply_of(exchange(conversation))
+    assert page.get(address(conversation), {"before": reply.pk}).status_code == 200
+
+
 def test_a_form_without_a_key_asks_once_each_time(page: Client, conversation: Conversation) -> None:
     first = exchange(conversation)
     where = address(conversation, f"messages/{first.prompt_id}/edit/")
