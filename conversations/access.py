@@ -40,6 +40,18 @@ def turn_of(user: User | AnonymousUser, turn_id: UUID) -> Turn:
     return turn
 
 
+def message_of(user: User | AnonymousUser, conversation_id: UUID, message_id: int) -> Message:
+    """Raises `Http404` when it is not in a conversation `user` may see; brings the conversation."""
+    message: Message | None = (
+        Message.objects.filter(pk=message_id, conversation=conversation_id, conversation__in=conversations_of(user))
+        .select_related("conversation")
+        .first()
+    )
+    if message is None:
+        raise Http404("This message does not exist, or no longer.")
+    return message
+
+
 def branch_page(conversation: Conversation, *, before: int | None, limit: int) -> MessageQuerySet:
     """The newest `limit` messages of the active branch, or those before one of the conversation's messages."""
     tip = conversation.head_id

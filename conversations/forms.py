@@ -1,6 +1,6 @@
 """What the pages accept. The limits of a question are `check_prompt`'s, so that page and API say the same."""
 
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from django import forms
@@ -39,16 +39,38 @@ class RetryForm(forms.Form):
         return key or str(uuid4())
 
 
-class ComposerForm(RetryForm):
-    """A question, with its key and the newest message its sender saw."""
+class QuestionForm(RetryForm):
+    """A question, with its key."""
 
     text = CleanCharField(strip=False, required=False, widget=forms.Textarea)
-    parent = forms.IntegerField(required=False, min_value=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Shown beside the text; checked where the sentence about it is.
         self.fields["text"].max_length = settings.POCKETCHAT_PROMPT_CHARACTERS  # type: ignore[attr-defined]  # a CharField's
+
+
+BEGINNING = "beginning"
+"""What a branch hangs off that begins anew."""
+
+
+class ComposerForm(QuestionForm):
+    """A question and the newest message its sender saw, or the message it shall hang off whatever came after."""
+
+    parent = forms.IntegerField(required=False, min_value=1)
+    branch_from = forms.RegexField(rf"^(\d{{1,18}}|{BEGINNING})$", required=False)
+
+    @property
+    def is_branch(self) -> bool:
+        return bool(self.cleaned_data.get("branch_from"))
+
+    @property
+    def parent_id(self) -> int | None:
+        seen: int | None = self.cleaned_data.get("parent")
+        chosen = self.cleaned_data.get("branch_from")
+        if not chosen:
+            return seen
+        return None if chosen == BEGINNING else int(chosen)
 
     @classmethod
     def fresh(cls, parent: int | None = None) -> "ComposerForm":
@@ -61,7 +83,10 @@ class ComposerForm(RetryForm):
         return cls({"request_key": str(uuid4()), "parent": parent, "text": ""})
 
 
-def refused(form: ComposerForm, refusal: Refusal) -> ComposerForm:
+F = TypeVar("F", bound=QuestionForm)
+
+
+def refused(form: F, refusal: Refusal) -> F:
     """The form as it goes back to the sender, with the text in it and what is wrong with it."""
     form.full_clean()
     if isinstance(refusal, KeyReused):

@@ -84,6 +84,18 @@ class TextOfBlocks(Func):
     output_field = TextField()
 
 
+BELOW_SQL = """
+    WITH RECURSIVE below (id, conversation_id) AS (
+        SELECT id, conversation_id FROM conversations_message WHERE id = %s
+        UNION ALL
+        SELECT m.id, m.conversation_id
+        FROM conversations_message m JOIN below b ON m.conversation_id = b.conversation_id AND m.parent_id = b.id
+    )
+    SELECT id FROM below
+"""
+"""Takes a message: itself and everything that hangs off it, along the index `message_children`."""
+
+
 class MessageQuerySet(models.QuerySet[Any]):
     """Messages, along their branch."""
 
@@ -98,6 +110,11 @@ class MessageQuerySet(models.QuerySet[Any]):
             [head_id, rows, tokens],
         )
         return self.filter(id__in=ids).order_by("id")
+
+    def below(self, message_id: int) -> "MessageQuerySet":
+        """The message and all that hangs off it, on every branch."""
+        ids = models.expressions.RawSQL(BELOW_SQL, [message_id])  # noqa: S611  # the statement is a constant
+        return self.filter(id__in=ids)
 
     def mentioning(self, query: str) -> "MessageQuerySet":
         """Those whose text has any of the words of `query`, or `query` as it is; `score` says how many of them.

@@ -45,17 +45,27 @@ class NewerMessages(Refusal):
 
     def __init__(self, head_id: int | None) -> None:
         super().__init__(
-            "This conversation has newer messages than the ones you see. Load them, then send again.", head=head_id
+            "This conversation has newer messages than the ones you see. Load them, or send yours as a branch.",
+            head=head_id,
         )
 
 
-class NotRetryable(Refusal):
-    """Only the newest turn of the active branch can be answered again, and only once it has ended."""
+class NotEditable(Refusal):
+    """Only what a person asked can be asked in other words."""
 
-    code = "not_retryable"
+    code = "not_editable"
 
     def __init__(self) -> None:
-        super().__init__("Only the newest reply can be tried again.")
+        super().__init__("Only a question can be edited.")
+
+
+class NoOtherVersion(Refusal):
+    """Without this message its branch would end in nothing that its owner could go on from."""
+
+    code = "no_other_version"
+
+    def __init__(self) -> None:
+        super().__init__("This is the only version. It goes when its conversation is deleted.")
 
 
 class EmptyPrompt(Refusal):

@@ -11,7 +11,7 @@ from celery.signals import worker_shutting_down
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from conversations import turns
+from conversations import branches, turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
 from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, shown
@@ -73,6 +73,23 @@ def _queue(turn_id: UUID) -> "Future[None]":
 def end_replies(**_: Any) -> None:
     """A worker that is asked to stop ends its replies itself: their words are kept, and nobody waits for the sweep."""
     end_running_replies()
+
+
+def take_on(asked: turns.Asked) -> turns.Asked:
+    """Hand a new question to the workers; the viewers of the reply that made way for it learn of its end."""
+    if asked.stopped:
+        announce_end(asked.stopped, Turn.Status.STOPPED)
+    if asked.is_new:
+        enqueue_answer(asked.turn.pk)
+    return asked
+
+
+def remove_version(conversation_id: UUID, message_id: int) -> int:
+    """Delete a version for good; returns the head. The viewers of a reply that went with it learn of its end."""
+    removed = branches.remove(conversation_id, message_id)
+    if removed.stopped:
+        announce_end(removed.stopped, Turn.Status.STOPPED)
+    return removed.head_id
 
 
 def stop_turn(turn: Turn) -> None:

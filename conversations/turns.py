@@ -12,17 +12,16 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import User
-from conversations import answers
+from conversations import answers, tree
 from conversations.answers import Said
 from conversations.blocks import calls_in, results_in
 from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
-from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, NotRetryable
+from conversations.refusals import ConversationBusy, KeyReused, NewerMessages
 from conversations.streams import Shown
 from conversations.text import clean, clean_blocks, estimate_tokens, preview
 
@@ -40,10 +39,14 @@ HISTORY_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A stored question. `is_new` is False when the same request had been stored before."""
+    """A stored question. `is_new` is False when the same request had been stored before.
+
+    `stopped` is the live turn that made way for it.
+    """
 
     turn: Turn
     is_new: bool
+    stopped: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,50 +76,58 @@ def ask(
     request_key: str,
     parent_id: int | None,
     model: str,
+    is_branch: bool = False,
     lease: timedelta = QUEUE_PATIENCE,
 ) -> Asked:
     """Store a question as a queued turn behind `parent_id`, the newest message its sender has seen.
 
-    `text` has been through `checked_prompt`.
+    `text` has been through `checked_prompt`. With `is_branch` it begins a branch of its own behind `parent_id`
+    (None: at the beginning), whatever the conversation went on to say.
 
     Raises:
-        Http404: it is gone, or in the bin.
+        Http404: it is gone, or in the bin; the parent is none of its messages.
         ConversationBusy, KeyReused, NewerMessages
     """
     with transaction.atomic():
-        conversation = _locked(conversation_id)
-        if earlier := _asked_before(conversation, request_key):
+        conversation = tree.locked(conversation_id)
+        if earlier := asked_before(conversation, request_key):
             _refuse_unless(earlier.brought_its_prompt and earlier.prompt.text == clean(text), earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
-        if parent_id != conversation.head_id:
+        if is_branch:
+            tree.move_head(conversation, tree.place_for_question(conversation, parent_id))
+        elif parent_id != conversation.head_id:
             raise NewerMessages(conversation.head_id)
         return Asked(_stored_question(conversation, text, request_key, model, lease), is_new=True)
 
 
 def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
-    """Have the question of an ended turn answered again; the earlier answer stays as a sibling.
+    """Have the question of an ended turn answered again, wherever it stands.
+
+    The earlier answers stay as siblings, each with what was said after it.
 
     Raises:
-        Http404, ConversationBusy, KeyReused, NotRetryable
+        Http404, ConversationBusy, KeyReused
     """
     with transaction.atomic():
-        conversation = _locked(turn.conversation_id)
-        if earlier := _asked_before(conversation, request_key):
+        conversation = tree.locked(turn.conversation_id)
+        if earlier := asked_before(conversation, request_key):
             _refuse_unless(not earlier.brought_its_prompt and earlier.prompt_id == turn.prompt_id, earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
-        if _newest_turn(conversation) != turn:
-            raise NotRetryable
+        prompt = tree.message_in(conversation, turn.prompt_id)
         again = Turn.objects.create(
             conversation=conversation,
-            prompt_id=turn.prompt_id,
+            prompt=prompt,
             request_key=request_key,
             model=model,
             lease_until=timezone.now() + lease,
         )
-        conversation.head_id = turn.prompt_id
-        conversation.save(update_fields=["head"])
+        if tree.is_on_branch(prompt.pk, head_id=conversation.head_id):
+            # Where `_fall_back` goes when nothing comes of it.
+            prompt.resume_at_id = conversation.head_id
+            prompt.save(update_fields=["resume_at"])
+        tree.move_head(conversation, prompt.pk)
     return Asked(again, is_new=True)
 
 
@@ -232,8 +243,10 @@ def request_stop(turn: Turn) -> bool:
     """
     now = timezone.now()
     queued = Turn.objects.filter(pk=turn.pk, status=Turn.Status.QUEUED)
-    if queued.update(status=Turn.Status.STOPPED, finished_at=now):
-        return True
+    with transaction.atomic():
+        if _locked_conversation(turn) and queued.update(status=Turn.Status.STOPPED, finished_at=now):
+            _fall_back(turn)
+            return True
     Turn.objects.live().filter(pk=turn.pk, stop_requested_at__isnull=True).update(stop_requested_at=now)
     return False
 
@@ -252,30 +265,33 @@ def sweep(*, now: datetime, shown: Callable[[UUID], Shown] = lambda _: Shown()) 
     `shown` says what viewers of a turn have seen: what goes beyond the last save is kept with the end, in one
     transaction, for the next attempt may begin as soon as the turn has ended.
     """
-    interrupted = []
-    for turn in Turn.objects.abandoned(now=now):
-        seen = shown(turn.pk)
-        with transaction.atomic():
-            held = _locked_conversation(turn) and _end(turn, Turn.Status.INTERRUPTED, now=now, abandoned_at=now)
-            if held:
-                answers.keep_shown(turn, seen.text, calls=seen.calls)
-                answers.settle_tokens(turn)
-                _fall_back(turn)
-                interrupted.append(turn)
+    interrupted = [
+        turn
+        for turn in Turn.objects.abandoned(now=now)
+        if end_for_worker(turn, Turn.Status.INTERRUPTED, seen=shown(turn.pk), now=now, abandoned_at=now)
+    ]
     waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
     return Swept(interrupted=interrupted, waiting=waiting)
 
 
-def _locked(conversation_id: UUID) -> Conversation:
-    """The row, held until the transaction ends: everything that moves a head waits here."""
-    rows = Conversation.objects.select_for_update().filter(pk=conversation_id, trashed_at__isnull=True)
-    conversation: Conversation | None = rows.first()
-    if conversation is None:
-        raise Http404("This conversation does not exist, or no longer.")
-    return conversation
+def end_for_worker(
+    turn: Turn, status: Turn.Status, *, seen: Shown, now: datetime, abandoned_at: datetime | None = None
+) -> bool:
+    """End a live turn in its worker's place and keep what its viewers have `seen`.
+
+    False: somebody else ended it first, or renewed one that was to be ended as abandoned.
+    """
+    with transaction.atomic():
+        if not (_locked_conversation(turn) and _end(turn, status, now=now, abandoned_at=abandoned_at)):
+            return False
+        answers.keep_shown(turn, seen.text, calls=seen.calls)
+        answers.settle_tokens(turn)
+        _fall_back(turn)
+    return True
 
 
-def _asked_before(conversation: Conversation, request_key: str) -> Turn | None:
+def asked_before(conversation: Conversation, request_key: str) -> Turn | None:
+    """The turn that this request has already made."""
     found = Turn.objects.select_related("prompt").filter(conversation=conversation, request_key=request_key)
     earlier: Turn | None = found.first()
     return earlier
@@ -322,16 +338,6 @@ def _fallback_title(text: str) -> dict[str, str]:
     return {"title": title, "title_source": Conversation.TitleSource.FALLBACK} if title else {}
 
 
-def _newest_turn(conversation: Conversation) -> Turn | None:
-    """The turn that ends the active branch: the one of the head, or the newest that answers the head."""
-    head = conversation.head
-    if head is None:
-        return None
-    if head.role != Message.Role.USER:
-        return head.turn
-    return Turn.objects.filter(prompt=head).order_by("created_at", "started_at").last()
-
-
 def _locked_conversation(turn: Turn) -> bool:
     """Whoever writes messages or moves a head holds the conversation; False when it is gone."""
     return Conversation.objects.select_for_update().filter(pk=turn.conversation_id).exists()
@@ -351,8 +357,8 @@ def _end(
 
 
 def _fall_back(turn: Turn) -> None:
-    """A second attempt that brought nothing leaves the answer that was there before as the newest message."""
-    unanswered = Conversation.objects.filter(pk=turn.conversation_id, head_id=turn.prompt_id)
-    earlier = Message.objects.filter(parent_id=turn.prompt_id, role=Message.Role.ASSISTANT).order_by("id")
-    if (answer := earlier.last()) is not None:
-        unanswered.update(head=answers.reply_messages(answer.turn).last())
+    """A second attempt that brought nothing leads back to where its owner was before."""
+    prompt = Message.objects.get(pk=turn.prompt_id)
+    place = tree.resting_place(prompt)
+    if place != prompt.pk:
+        Conversation.objects.filter(pk=turn.conversation_id, head_id=prompt.pk).update(head_id=place)

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.views import pages, turns
+from conversations.views import branches, pages, turns
 
 app_name = "conversations"
 urlpatterns = [
@@ -10,8 +10,13 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
     path("c/<uuid:conversation_id>/rename/", pages.rename, name="rename"),
+    path("c/<uuid:conversation_id>/branch/", branches.switch, name="switch"),
+    path("c/<uuid:conversation_id>/elsewhere/", branches.elsewhere, name="elsewhere"),
+    path("c/<uuid:conversation_id>/messages/<int:message_id>/edit/", branches.edit, name="edit"),
+    path("c/<uuid:conversation_id>/messages/<int:message_id>/delete/", branches.remove, name="remove"),
     path("sidebar/", pages.sidebar, name="sidebar"),
     path("turns/<uuid:turn_id>/", turns.turn, name="turn"),
+    path("turns/<uuid:turn_id>/show/", turns.show, name="show"),
     path("turns/<uuid:turn_id>/stop/", turns.stop, name="stop"),
     path("turns/<uuid:turn_id>/retry/", turns.retry, name="retry"),
     path("api/v1/", include("conversations.api.urls")),

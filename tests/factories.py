@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from accounts.models import User
-from conversations import turns
+from conversations import branches, turns
 from conversations.models import Conversation, Message, Turn
 
 PASSWORD = "correct horse battery staple"
@@ -40,6 +40,24 @@ def answer(turn: Turn, text: str = "Because.", *, status: Turn.Status = Turn.Sta
 def exchange(conversation: Conversation, question: str = "Why?", reply: str = "Because.") -> Turn:
     """A whole turn: asked and answered."""
     return answer(ask(conversation, question), reply)
+
+
+def regenerate(turn: Turn, reply: str = "") -> Turn:
+    """Another attempt at a turn's question, answered when there is a reply."""
+    again = turns.retry(turn, request_key=str(uuid4()), model="openai:scripted").turn
+    return answer(again, reply) if reply else again
+
+
+def edit(question: Message, text: str, reply: str = "") -> Turn:
+    """The question in other words, answered when there is a reply."""
+    asked = branches.edit(question, text=text, request_key=str(uuid4()), model="openai:scripted")
+    return answer(asked.turn, reply) if reply else asked.turn
+
+
+def reply_of(turn: Turn) -> Message:
+    """The first message of what answered it."""
+    reply: Message = Message.objects.get(turn=turn, parent_id=turn.prompt_id)
+    return reply
 
 
 def branch_texts(conversation: Conversation) -> list[str]:

@@ -24,7 +24,8 @@ from conversations.api.serializers import (
 )
 from conversations.models import Conversation
 from conversations.prompts import checked_prompt, model_for
-from conversations.tasks import enqueue_answer
+from conversations.tasks import remove_version, take_on
+from conversations.tree import children_of
 
 MESSAGES_AT_MOST = 200
 
@@ -49,7 +50,7 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
 
 
 class ConversationDetail(generics.RetrieveUpdateAPIView[Conversation]):
-    """Read one; rename, pin or archive it."""
+    """Read one; rename, pin or archive it, or go to another of its branches."""
 
     serializer_class = ConversationSerializer
     http_method_names = ["get", "patch", "head", "options"]
@@ -86,8 +87,21 @@ class MessageList(APIView):
         with access.as_of_one_moment():
             conversation = access.conversation_of(request.user, conversation_id)
             messages = list(branch_page(conversation, **query.validated_data))
+            children = children_of(conversation, {message.parent_id for message in messages})
         older = messages[0].pk if messages and messages[0].parent_id else None
-        return Response({"results": MessageSerializer(messages, many=True).data, "before": older})
+        shown = MessageSerializer(messages, many=True, context={"children": children})
+        return Response({"results": shown.data, "before": older})
+
+
+class MessageDetail(APIView):
+    """A version of a question or of a reply."""
+
+    @extend_schema(responses=ConversationSerializer)
+    def delete(self, request: Request, conversation_id: UUID, message_id: int) -> Response:
+        """Delete it with everything below it, for good; a head below it falls back to its neighbour."""
+        conversation = access.conversation_of(request.user, conversation_id)
+        conversation.head_id = remove_version(conversation.pk, message_id)
+        return Response(ConversationSerializer(conversation).data)
 
 
 class TurnList(APIView):
@@ -108,13 +122,13 @@ class TurnList(APIView):
             request_key=request_key(request),
             parent_id=question.validated_data["parent"],
             model=model_for(conversation),
+            is_branch=question.validated_data["branch"],
         )
         return answered(asked)
 
 
 def answered(asked: turns.Asked) -> Response:
     """Hand a new turn to the workers, and show it: 201 when it is new, 200 when it was known."""
-    if asked.is_new:
-        enqueue_answer(asked.turn.pk)
+    take_on(asked)
     code = status.HTTP_201_CREATED if asked.is_new else status.HTTP_200_OK
     return Response(TurnSerializer(asked.turn).data, status=code)

@@ -1,13 +1,17 @@
 """Rows as the API shows them, and what it accepts."""
 
+from dataclasses import asdict
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from conversations import branches
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
 from conversations.text import clean, line
+from conversations.tree import Children, siblings_of
 
 SYSTEM_PROMPT_CHARACTERS = 6000
 
@@ -38,6 +42,12 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
 
     title = LineField(max_length=TITLE_CHARACTERS, allow_blank=True, required=False)
     system_prompt = CleanCharField(max_length=SYSTEM_PROMPT_CHARACTERS, allow_blank=True, required=False)
+    head = serializers.IntegerField(
+        source="head_id",
+        required=False,
+        allow_null=True,
+        help_text="Any message: its branch is opened where you were last, else at its newest message.",
+    )
 
     class Meta:
         model = Conversation
@@ -53,26 +63,63 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "pinned",
             "archived",
         )
-        read_only_fields = ("id", "title_source", "model", "head", "created_at", "last_activity_at")
+        read_only_fields = ("id", "title_source", "model", "created_at", "last_activity_at")
+
+    def validate_head(self, head: int | None) -> int:
+        if head is None or self.instance is None:
+            raise serializers.ValidationError("Name a message of this conversation.")
+        return head
 
     def update(self, instance: Conversation, validated_data: dict[str, Any]) -> Conversation:
-        """Only what was sent: a reply may be moving the head at this moment."""
+        """Only what was sent: a reply may be moving the head at this moment.
+
+        Raises:
+            Http404: the head is none of its messages.
+        """
         changes = with_title_source(validated_data)
+        if "head_id" in changes:
+            instance.head_id = branches.switch(instance.pk, changes.pop("head_id"))
         for name, value in changes.items():
             setattr(instance, name, value)
         instance.save(update_fields=list(changes))
         return instance
 
 
+class SiblingsSerializer(serializers.Serializer[Any]):
+    """Where a message stands among its versions."""
+
+    position = serializers.IntegerField(help_text="From 1.")
+    count = serializers.IntegerField()
+    previous = serializers.IntegerField(allow_null=True)
+    next = serializers.IntegerField(allow_null=True)
+
+
 class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A message of the transcript."""
+    """A message of the transcript; the context holds the `children` of its parent."""
 
     text = serializers.CharField(read_only=True)
+    siblings = serializers.SerializerMethodField()
 
     class Meta:
         model = Message
-        fields = ("id", "turn", "parent", "role", "text", "content", "tokens", "tokens_source", "created_at")
+        fields = (
+            "id",
+            "turn",
+            "parent",
+            "role",
+            "text",
+            "content",
+            "tokens",
+            "tokens_source",
+            "created_at",
+            "siblings",
+        )
         read_only_fields = fields
+
+    @extend_schema_field(SiblingsSerializer)
+    def get_siblings(self, message: Message) -> dict[str, int | None]:
+        children: Children = self.context["children"]
+        return asdict(siblings_of(message.pk, children[message.parent_id]))
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
@@ -106,13 +153,14 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 
 
 class NewTurnSerializer(serializers.Serializer[Any]):
-    """A question, and the newest message its sender has seen."""
+    """A question, and the newest message its sender has seen; `branch` hangs it there whatever came after."""
 
     # No limit here: `check_prompt` names the size and the limit.
     text = CleanCharField(trim_whitespace=False, allow_blank=True)
     parent = serializers.IntegerField(  # type: ignore[assignment]  # a field named as DRF names an attribute
         required=False, allow_null=True, default=None
     )
+    branch = serializers.BooleanField(required=False, default=False)
 
 
 class RequestKeySerializer(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""`/api/v1/turns`: the state of a reply, its context, stopping it, having it written again."""
+"""`/api/v1/turns`: the state of a reply, its context, stopping it, having another version written."""
 
 from uuid import UUID
 

@@ -12,6 +12,11 @@ urlpatterns = [
     path("conversations", conversations.ConversationList.as_view(), name="conversations"),
     path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view(), name="conversation"),
     path("conversations/<uuid:conversation_id>/messages", conversations.MessageList.as_view(), name="messages"),
+    path(
+        "conversations/<uuid:conversation_id>/messages/<int:message_id>",
+        conversations.MessageDetail.as_view(),
+        name="message",
+    ),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),

@@ -52,6 +52,16 @@ class Message(models.Model):
         db_index=False,
         related_name="children",
     )
+    resume_at = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+        help_text="Where the owner was below this message when they left for another version.",
+    )
     role = models.CharField(max_length=9, choices=Role.choices)
     content = models.JSONField(default=list)
     tokens = models.PositiveIntegerField(default=0)
@@ -71,6 +81,7 @@ class Message(models.Model):
                 name="message_tokens_source_is_known", condition=Q(tokens_source__in=["usage", "estimate"])
             ),
             models.CheckConstraint(name="message_parent_is_older", condition=Q(parent__lt=F("id"))),
+            models.CheckConstraint(name="message_resumes_at_itself_or_below", condition=Q(resume_at__gte=F("id"))),
             models.CheckConstraint(
                 name="message_content_is_a_list", condition=Exact(JsonType(F("content")), Value("array"))
             ),
@@ -92,10 +103,21 @@ class Message(models.Model):
                 to="conversations.Message",
                 to_fields=("conversation", "id"),
             ),
+            Reference(
+                name="message_resumes_in_the_same_conversation",
+                fields=("conversation", "resume_at"),
+                to="conversations.Message",
+                to_fields=("conversation", "id"),
+                on_delete="SET NULL (resume_at_id)",
+            ),
         ]
         indexes = [
             # Read for the siblings of a message, and by the database when a parent is deleted.
             models.Index(fields=["conversation", "parent"], name="message_children"),
+            # Read by the database when a message is deleted: who remembers it?
+            models.Index(
+                fields=["conversation", "resume_at"], name="message_resumed_at", condition=Q(resume_at__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

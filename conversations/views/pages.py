@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations import access
@@ -29,16 +30,39 @@ def conversation_context(
     request: HttpRequest, conversation: Conversation, *, form: ComposerForm | None = None, before: int | None = None
 ) -> dict[str, Any]:
     """Everything a conversation's page shows; `form` when one was sent and refused."""
+    return thread_context(conversation, before=before) | {
+        "composer_form": form or ComposerForm.fresh(),
+        "sidebar": sidebar_of(request.user, current=conversation.pk),
+        "model_label": chat_model_info(model_for(conversation)).label,
+    }
+
+
+def thread_context(conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     thread = thread_of(conversation, before=before)
     return {
         "conversation": conversation,
         "turns": thread.turns,
         "older_before": thread.older_before,
         "live_turn": thread.live_turn,
-        "composer_form": form or ComposerForm.fresh(parent=conversation.head_id),
-        "sidebar": sidebar_of(request.user, current=conversation.pk),
-        "model_label": chat_model_info(model_for(conversation)).label,
+        "elsewhere": thread.elsewhere,
+        "parent": conversation.head_id,
     }
+
+
+def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "") -> HttpResponse:
+    """The branch that the conversation is on, in the place of the one that the page shows."""
+    if not is_partial(request):
+        page = reverse("conversations:conversation", args=[conversation_id])
+        return redirect(f"{page}#{anchor}" if anchor else page)
+    with access.as_of_one_moment():
+        found = access.conversation_of(request.user, conversation_id)
+        context = thread_context(found) | {"entry": entry_of(found, is_current=True)}
+        response = render(request, "conversations/_branch.html", context)
+    # Also for those who asked to add to it, or for less.
+    response["HX-Reswap"] = "innerHTML settle:0ms"
+    if request.headers.get("HX-Target") != "thread":
+        response["HX-Retarget"] = "#thread"
+    return response
 
 
 @require_safe
@@ -48,9 +72,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         if is_partial(request):
-            thread = thread_of(found, before=before)
-            parts = {"conversation": found, "turns": thread.turns, "older_before": thread.older_before}
-            return render(request, "conversations/_turns.html", parts)
+            return render(request, "conversations/_turns.html", thread_context(found, before=before))
         return render(request, "conversations/conversation.html", conversation_context(request, found, before=before))
 
 

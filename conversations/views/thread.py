@@ -1,7 +1,7 @@
 """The turns of a conversation as a page shows them: the newest of the active branch, or those before a message."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -16,8 +16,11 @@ from conversations.answers import joined_text, reply_messages
 from conversations.models import Conversation, Message, Turn
 from conversations.outcomes import outcome_sentence
 from conversations.providers.registry import chat_model_info
+from conversations.querysets import LIVE_STATUSES
 from conversations.rendering import render_plain
+from conversations.tree import Children, children_of
 from conversations.views.reply_parts import CallLine, Part, parts_of
+from conversations.views.versions import Version, reply_version_of, version_of
 
 MESSAGES_A_PAGE = 60
 RETRYABLE = ("failed", "interrupted", "stopped")
@@ -31,6 +34,10 @@ class TurnView:
     prompt: Message
     answers: tuple[Message, ...]
     is_newest: bool
+    prompt_version: Version
+    reply_version: Version | None
+    attempt: "TurnView | None" = None
+    """A later turn of the question, which brought nothing."""
 
     @property
     def id(self) -> str:
@@ -117,10 +124,14 @@ class TurnView:
 
 @dataclass(frozen=True)
 class Thread:
-    """A page of a conversation. `older_before` is the message older turns stand before, None at the beginning."""
+    """A page of a conversation. `older_before` is the message older turns stand before, None at the beginning.
+
+    `elsewhere` is the live turn of another branch.
+    """
 
     turns: tuple[TurnView, ...]
     older_before: int | None
+    elsewhere: Turn | None
 
     @property
     def live_turn(self) -> TurnView | None:
@@ -128,23 +139,48 @@ class Thread:
 
 
 def thread_of(conversation: Conversation, *, before: int | None = None) -> Thread:
-    """Two queries, whatever the length of the conversation; a third for the message a page of older turns ends at."""
+    """Three queries, whatever the length of the conversation; a fourth for where a page of older turns ends."""
     messages = list(branch_page(conversation, before=before, limit=MESSAGES_A_PAGE))
     groups = _by_question(messages)
-    turns = _turns_of(groups)
+    children = children_of(conversation, {message.parent_id for message in messages} | {m.pk for m in messages[-1:]})
+    turns = _turns_of(conversation, [prompt.pk for prompt, _ in groups])
     newest = groups[-1][0].pk if groups and before is None else None
-    views = tuple(
-        TurnView(turns[prompt.pk], prompt, tuple(answers), is_newest=prompt.pk == newest) for prompt, answers in groups
-    )
+    views = tuple(_view(prompt, answers, turns, children, is_newest=prompt.pk == newest) for prompt, answers in groups)
     first = groups[0][0] if groups else None
-    return Thread(views, older_before=first.pk if first and first.parent_id else None)
+    shown = {view.turn.pk for view in views}
+    return Thread(
+        views,
+        older_before=first.pk if first and first.parent_id else None,
+        elsewhere=next((turn for turn in turns if turn.is_live and turn.pk not in shown), None),
+    )
 
 
 def turn_view(turn: Turn) -> TurnView:
     """One turn alone, as it is after its end or before its first word."""
-    answers = reply_messages(turn)
+    answers = tuple(reply_messages(turn))
     is_newest = turn.conversation.head_id in {turn.prompt_id, *(answer.pk for answer in answers)}
-    return TurnView(turn, turn.prompt, tuple(answers), is_newest=is_newest)
+    children = children_of(turn.conversation, {turn.prompt.parent_id, turn.prompt_id})
+    versions = version_of(turn.prompt, children), reply_version_of(turn, children)
+    return TurnView(turn, turn.prompt, answers, is_newest, *versions)
+
+
+def _view(
+    prompt: Message, answers: Sequence[Message], turns: Sequence[Turn], children: Children, *, is_newest: bool
+) -> TurnView:
+    """The turn that gave the answer, else the newest that brought nothing; `turns` are in order of time."""
+    fruitful = {child.turn_id for child in children.get(prompt.pk, ())}
+    attempts = [turn for turn in turns if turn.prompt_id == prompt.pk]
+    fruitless = [turn for turn in attempts if turn.pk not in fruitful]
+    # With its answer on the page that follows, it may have none of the former.
+    unanswered = (fruitless or attempts)[-1]
+    shown = next(turn for turn in attempts if turn.pk == answers[-1].turn_id) if answers else unanswered
+    versions = version_of(prompt, children), reply_version_of(shown, children)
+    view = TurnView(shown, prompt, tuple(answers), is_newest, *versions)
+    # It is spoken of until the conversation goes on.
+    last = turns[-1]
+    is_told = last in fruitless and last != shown and not last.is_live
+    attempt = replace(view, turn=last, answers=(), is_newest=True) if is_told else None
+    return replace(view, attempt=attempt)
 
 
 def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Message]]]:
@@ -158,9 +194,8 @@ def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Messag
     return groups
 
 
-def _turns_of(groups: Sequence[tuple[Message, list[Message]]]) -> dict[int, Turn]:
-    """The turn to show with each question: the one that gave the answer, else the newest that was to give one."""
-    answered = {answers[-1].turn_id for _, answers in groups if answers}
-    unanswered = {prompt.pk for prompt, answers in groups if not answers}
-    found = Turn.objects.filter(Q(pk__in=answered) | Q(prompt_id__in=unanswered)).order_by("created_at")
-    return {turn.prompt_id: turn for turn in found}
+def _turns_of(conversation: Conversation, prompts: Sequence[int]) -> list[Turn]:
+    """The turns of the questions, and the live turn wherever it is, oldest first."""
+    live = Q(conversation=conversation, status__in=LIVE_STATUSES)
+    found = Turn.objects.filter(Q(prompt_id__in=prompts) | live)
+    return list(found.order_by("created_at").defer("context"))

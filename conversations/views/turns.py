@@ -8,16 +8,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from conversations import access, turns
-from conversations.forms import ComposerForm, RetryForm, refused
+from conversations import access, branches, turns
+from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
 from conversations.models import Conversation
 from conversations.prompts import checked_prompt, model_for
-from conversations.refusals import Refusal
-from conversations.tasks import enqueue_answer, stop_turn
-from conversations.views.pages import conversation_context, home_context
+from conversations.refusals import ConversationBusy, Refusal
+from conversations.tasks import stop_turn, take_on
+from conversations.tree import is_on_branch
+from conversations.views.pages import branch_shown, conversation_context, home_context
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of
-from conversations.views.thread import turn_view
+from conversations.views.thread import TurnView, turn_view
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +48,7 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         asked = _ask(conversation, form)
     except Refusal as refusal:
         return _refused(request, conversation, form, refusal)
-    return _shown(request, asked)
+    return branch_shown(request, conversation.pk) if form.is_branch else _shown(request, asked)
 
 
 @require_safe
@@ -56,6 +57,8 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """One turn as it stands; the page asks when its events have ended."""
     found = access.turn_of(request.user, turn_id)
     view = turn_view(found)
+    if _brought_nothing(view):
+        return branch_shown(request, found.conversation_id)
     newest = found.conversation.head_id if view.is_newest else None
     entry = entry_of(found.conversation, is_current=True)
     context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
@@ -87,14 +90,32 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         asked = turns.retry(found, request_key=form.request_key_or_new(), model=model_for(found.conversation))
     except Refusal as refusal:
         return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
-    return _shown(request, _queued(asked))
+    take_on(asked)
+    return branch_shown(request, found.conversation_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def show(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Go to the branch of a reply."""
+    found = access.turn_of(request.user, turn_id)
+    if request.method == "POST":
+        branches.show(found)
+    return branch_shown(request, found.conversation_id)
+
+
+def _brought_nothing(view: TurnView) -> bool:
+    """The page shows a turn that left no message, while the conversation is back where it was before."""
+    if view.is_live or view.answers or view.is_newest:
+        return False
+    return is_on_branch(view.prompt.pk, head_id=view.turn.conversation.head_id)
 
 
 def _start(request: HttpRequest, form: ComposerForm) -> turns.Asked:
     form.full_clean()
     text = checked_prompt(form.cleaned_data.get("text", ""))
     owner = cast("User", request.user)
-    return _queued(turns.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
+    return take_on(turns.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
 
 
 def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
@@ -103,16 +124,11 @@ def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
         conversation.pk,
         text=checked_prompt(form.cleaned_data.get("text", ""), conversation),
         request_key=form.request_key_or_new(),
-        parent_id=form.cleaned_data.get("parent"),
+        parent_id=form.parent_id,
         model=model_for(conversation),
+        is_branch=form.is_branch,
     )
-    return _queued(asked)
-
-
-def _queued(asked: turns.Asked) -> turns.Asked:
-    if asked.is_new:
-        enqueue_answer(asked.turn.pk)
-    return asked
+    return take_on(asked)
 
 
 def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
@@ -131,8 +147,17 @@ def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
 
 def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
     """Say what is wrong where it was sent from; the text stays in the form."""
-    context = {"message": str(refusal), "code": refusal.code, "conversation": conversation}
+    form.full_clean()
+    ways_out = _ways_out(form, refusal)
     if is_partial(request):
+        context = ways_out | {"message": str(refusal), "conversation": conversation}
         return render(request, "conversations/_problem.html", context, status=refusal.status)
-    page = conversation_context(request, conversation, form=refused(form, refusal))
+    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways_out
     return render(request, "conversations/conversation.html", page, status=refusal.status)
+
+
+def _ways_out(form: ComposerForm, refusal: Refusal) -> dict[str, object]:
+    """What the buttons beside a refusal lead to: the reply that is being written, a branch behind what was seen."""
+    running = refusal.turn_id if isinstance(refusal, ConversationBusy) else None
+    seen = form.cleaned_data.get("parent") if form.is_bound else None
+    return {"code": refusal.code, "running": running, "branch_from": seen or BEGINNING}

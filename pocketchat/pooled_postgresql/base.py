@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 from psycopg import Connection, OperationalError
-from psycopg_pool import ConnectionPool
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -18,16 +17,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Raises `OperationalError` when no living connection came within the pool's time-out."""
         connection = super().get_new_connection(conn_params)
-        while self.pool and not _is_alive(connection):
+        while self.pool and not self._is_alive(connection):
             self.pool.putconn(connection)
             self.pool.check()
             connection = super().get_new_connection(conn_params)
         return connection
 
-
-def _is_alive(connection: Connection[Any]) -> bool:
-    try:
-        ConnectionPool.check_connection(connection)
-    except OperationalError:
-        return False
-    return True
+    def _is_alive(self, connection: Connection[Any]) -> bool:
+        try:
+            self.pool.check_connection(connection)
+        except OperationalError:
+            return False
+        return True

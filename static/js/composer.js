@@ -1,8 +1,11 @@
 // The box one writes in. Enter sends, Shift+Enter breaks the line; while a reply is written, Send is Stop.
 import { ComposerDraft } from "./composer-draft.js";
 import { clearProblems, report } from "./problems.js";
+import { keepFocus } from "./keep-focus.js";
+import { refuseHugePastes } from "./huge-pastes.js";
 import { isPart } from "./responses.js";
-import { grouped, showCount } from "./count.js";
+import { sends } from "./sending-key.js";
+import { showCount } from "./count.js";
 
 class ChatComposer extends HTMLElement {
   connectedCallback() {
@@ -15,25 +18,16 @@ class ChatComposer extends HTMLElement {
       key: this.form.elements.request_key,
     });
     this.text.addEventListener("input", () => this.changed());
-    this.text.addEventListener("paste", (event) => this.pasted(event));
+    refuseHugePastes(this.text, Number(this.dataset.limit));
+    keepFocus(this.text);
     this.text.addEventListener("keydown", (event) => this.pressed(event));
     // Before htmx hears of it.
     this.addEventListener("submit", (event) => this.submitted(event), true);
     this.form.addEventListener("htmx:afterRequest", (event) => this.answered(event.detail));
     document.addEventListener("reply:started", () => this.show());
-    document.addEventListener("htmx:afterSettle", () => this.takeFocus());
-    // Going to a fragment of the page takes the focus away again.
-    addEventListener("load", () => setTimeout(() => this.takeFocus()));
     document.addEventListener("reply:ended", () => this.ended());
     addEventListener("pageshow", (event) => event.persisted && this.setBusy(false));
     this.show();
-    this.takeFocus();
-  }
-
-  // Where there is a keyboard one expects to type at once, and to go on when the button one has pressed is gone.
-  takeFocus() {
-    const isFree = document.activeElement === document.body;
-    if (isFree && matchMedia("(pointer: fine)").matches) this.text.focus({ preventScroll: true });
   }
 
   get liveReply() {
@@ -72,17 +66,8 @@ class ChatComposer extends HTMLElement {
     this.show();
   }
 
-  // A text many times too long would be laid out, at the price of a page that answers nobody, only to be refused.
-  pasted(event) {
-    const [size, limit] = [event.clipboardData?.getData("text").length ?? 0, Number(this.dataset.limit)];
-    if (size <= limit * 10) return;
-    event.preventDefault();
-    report(`What you pasted is about ${grouped(size)} characters long; at most ${grouped(limit)} are possible.`);
-  }
-
-  // Input methods for Japanese, Chinese or Korean choose words with Enter; Safari tells so by the key code alone.
   pressed(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    if (!sends(event)) return;
     event.preventDefault();
     if (this.text.value.trim()) this.form.requestSubmit();
   }

@@ -1,5 +1,5 @@
 // Asks the server for a turn as it is stored and puts it in the place of the one shown.
-import { reportGone, reportLoggedOut } from "./problems.js";
+import { report, reportLoggedOut } from "./problems.js";
 
 function untilNothingIsSelected(element) {
   const isSelecting = () => {
@@ -25,14 +25,20 @@ async function ask(address) {
   }
 }
 
-// A call whose details somebody is reading stays open.
-function swapKeepingOpen(article, turn) {
+// In the place of the turn shown, or where the server says: a reply that brought nothing leads back to a whole branch.
+function put(turn, headers, article) {
+  const edit = article.querySelector("edit-question");
+  const isTyping = edit?.contains(document.activeElement);
+  // A call whose details somebody is reading stays open.
   const open = Array.from(article.querySelectorAll("details[data-call][open]"), (call) => call.dataset.call);
-  const { id } = article;
-  htmx.swap(article, turn, { swapStyle: "outerHTML" });
-  for (const call of document.getElementById(id)?.querySelectorAll("details[data-call]") ?? []) {
-    call.open = open.includes(call.dataset.call);
-  }
+  // Whoever is editing the question goes on, or waits for what they have just saved.
+  edit?.remove();
+  const swapStyle = headers.get("HX-Reswap")?.split(" ")[0] ?? "outerHTML";
+  htmx.swap(headers.get("HX-Retarget") ?? article, turn, { swapStyle });
+  const shown = document.getElementById(article.id);
+  for (const call of shown?.querySelectorAll("details[data-call]") ?? []) call.open = open.includes(call.dataset.call);
+  if (edit) shown?.querySelector(".prompt").replaceWith(edit);
+  if (isTyping) edit.querySelector("textarea").focus({ preventScroll: true });
 }
 
 // True when there is nothing left to ask for; false when it is worth trying again.
@@ -43,9 +49,9 @@ export async function fetchTurn(address, article) {
     const turn = await response.text();
     // Whoever is copying from the reply keeps what is marked.
     await untilNothingIsSelected(article);
-    if (article.isConnected) swapKeepingOpen(article, turn);
+    if (article.isConnected) put(turn, response.headers, article);
   } else if (response.status === 404 || response.status === 410) {
-    reportGone();
+    report("This reply no longer exists.", { action: { label: "Load the conversation" } });
   } else {
     reportLoggedOut();
   }

@@ -41,7 +41,9 @@ if (thread) {
   isFollowing = distance() <= NEAR;
   addEventListener("scroll", looked, { passive: true });
   new ResizeObserver(grown).observe(document.body);
-  document.addEventListener("htmx:afterSwap", (event) => event.target === thread && goToNewest());
+  document.addEventListener("htmx:afterSwap", ({ target, detail }) => {
+    if (target === thread && !detail.requestConfig?.elt.matches("[data-keeps-place]")) goToNewest();
+  });
   document.addEventListener("click", (event) => {
     if (!event.target.closest(".jump")) return;
     event.preventDefault();

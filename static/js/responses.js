@@ -25,6 +25,7 @@ function explain(xhr, isSending) {
 
 // The same turn may come twice, when the first answer to a send was lost on the way.
 function shownAlready(xhr) {
+  if (xhr.getResponseHeader("HX-Reswap")) return null; // A whole branch, which takes the place of all there is.
   const id = /<article[^>]* id="([^"]+)"/.exec(xhr.responseText)?.[1];
   return id && document.getElementById(id);
 }
@@ -37,7 +38,8 @@ function isRefusal(xhr) {
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const { xhr } = detail;
-  const problem = document.querySelector(".composer-problem");
+  const editing = detail.requestConfig.elt.closest("edit-question");
+  const problem = (editing ?? document).querySelector(editing ? ".edit-problem" : ".composer-problem");
   const isSending = detail.requestConfig.elt.matches("#composer");
   if (isPart(xhr)) {
     const shown = isSending && shownAlready(xhr);

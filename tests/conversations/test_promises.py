@@ -131,6 +131,17 @@ def test_a_parent_is_older_than_its_child(conversation: Conversation) -> None:
     assert refused("message_parent_is_older", lambda: question.update(parent=reply))
 
 
+def test_the_place_one_left_a_branch_at_is_below_it_in_the_same_conversation(
+    conversation: Conversation, owner: User
+) -> None:
+    elsewhere, here, later = exchange(make_conversation(owner)), exchange(conversation), exchange(conversation)
+    question, last = Message.objects.filter(pk=here.prompt_id), Message.objects.filter(pk=later.prompt_id)
+    question.update(resume_at=later.prompt)
+    name = "message_resumes_in_the_same_conversation"
+    assert refused(name, lambda: Message.objects.filter(pk=elsewhere.prompt_id).update(resume_at=later.prompt))
+    assert refused("message_resumes_at_itself_or_below", lambda: last.update(resume_at=here.prompt))
+
+
 def test_content_is_a_list_of_blocks(conversation: Conversation) -> None:
     message = Message.objects.filter(turn=exchange(conversation))
     assert refused("message_content_is_a_list", lambda: message.update(content={"type": "text"}))
@@ -174,7 +185,7 @@ def test_every_reference_to_a_conversation_turn_or_message_goes_with_it() -> Non
             [tables],
         )
         kept = {name: kind for name, kind in cursor.fetchall() if kind != "c"}
-    assert kept == {"conversation_head_is_one_of_its_messages": "n"}
+    assert kept == {"conversation_head_is_one_of_its_messages": "n", "message_resumes_in_the_same_conversation": "n"}
 
 
 def test_every_field_that_points_to_such_a_row_has_a_reference_in_the_database() -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from conversations import turns
 from conversations.models import Conversation, Message, Turn
-from conversations.refusals import ConversationBusy, NewerMessages, NotRetryable
+from conversations.refusals import ConversationBusy, NewerMessages
 from conversations.streams import Shown
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
 
@@ -182,13 +182,6 @@ def test_whatever_is_stored_is_clean(conversation: Conversation) -> None:
     turn = ask(conversation, "a\x00b\ud800")
     answer(turn, "c\x00d\udfff")
     assert branch_texts(conversation) == ["ab\ufffd", "cd\ufffd"]
-
-
-def test_only_the_newest_turn_is_tried_again(conversation: Conversation) -> None:
-    first = exchange(conversation)
-    exchange(conversation, "And?", "So.")
-    with pytest.raises(NotRetryable):
-        turns.retry(first, request_key="again", model="openai:scripted")
 
 
 def test_a_live_turn_is_not_tried_again(conversation: Conversation) -> None:

@@ -34,7 +34,7 @@ def said(tab: Page) -> str:
 
 def test_a_finished_reply_that_is_gone_is_not_called_unsent(gone: Page) -> None:
     assert gone.evaluate(FETCH) is True
-    assert said(gone) == "This conversation no longer exists."
+    assert said(gone) == "This reply no longer exists."
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`/api/v1/conversations` and what is asked in them."""
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -268,8 +269,9 @@ def test_the_schema_describes_every_call(api: APIClient) -> None:
     paths = api.get("/api/v1/schema/?format=json", headers={"accept": "application/vnd.oai.openapi+json"}).json()[
         "paths"
     ]
-    addresses = {f"/api/v1/{pattern.pattern}" for pattern in api_urls.urlpatterns if pattern.name != "schema"}
-    described = {path.replace("{", "<uuid:").replace("}", ">") for path in paths}
+    patterns = [str(pattern.pattern) for pattern in api_urls.urlpatterns if pattern.name != "schema"]
+    addresses = {"/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", pattern) for pattern in patterns}
+    described = set(paths)
     assert described == addresses
 
 
@@ -279,7 +281,7 @@ def test_a_page_of_messages_costs_the_same_whatever_the_length(
     for _ in range(3):
         exchange(conversation)
     for _ in range(2):
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             api.get(f"{ROOT}/{conversation.pk}/messages?limit=50")
         for _ in range(20):
             exchange(conversation)

@@ -23,8 +23,8 @@ from tests.factories import answer, ask, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
 
-CONVERSATION_PAGE_QUERIES = 6
-"""Session, person, conversation, messages, turns, list of conversations; outside tests one more opens the snapshot."""
+CONVERSATION_PAGE_QUERIES = 7
+"""Session, person, conversation, messages, versions, turns, list of conversations; outside tests also the snapshot."""
 HX = {"HX-Request": "true"}
 
 
