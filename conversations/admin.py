@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Max, QuerySet, Window
 from django.http import HttpRequest
+from django.utils import timezone
 
-from conversations.models import ModelCall, Turn
+from conversations import runs
+from conversations.models import ModelCall, TaskRun, Turn
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -40,3 +43,30 @@ class ModelCallAdmin(ReadOnlyAdmin):
     date_hierarchy = "created_at"
     show_full_result_count = False
     search_fields = ("conversation__id", "turn__id")
+
+
+@admin.register(TaskRun)
+class TaskRunAdmin(ReadOnlyAdmin):
+    list_display = ("task", "finished_at", "what", "error", "took", "runs", "on_time")
+    ordering = ("-finished_at",)
+    list_filter = ("task", "is_idle", "error")
+    date_hierarchy = "finished_at"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TaskRun]:
+        newest = Window(Max("finished_at"), partition_by=["task"])
+        runs_told: QuerySet[TaskRun] = super().get_queryset(request).annotate(newest=newest)
+        return runs_told
+
+    @admin.display(description="did")
+    def what(self, run: TaskRun) -> str:
+        return ", ".join(f"{count} {kind}" for kind, count in run.did.items() if count) or "nothing to do"
+
+    @admin.display(description="took")
+    def took(self, run: TaskRun) -> str:
+        return f"{(run.finished_at - run.started_at).total_seconds() * 1000:.0f} ms"
+
+    @admin.display(description="on time", boolean=True)
+    def on_time(self, run: Any) -> bool | None:
+        """Whether the newest run of a task is as new as it should be. Nothing is said of older ones."""
+        is_newest = run.finished_at == run.newest
+        return runs.is_on_time(run.task, run.finished_at, now=timezone.now()) if is_newest else None

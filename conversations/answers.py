@@ -70,6 +70,7 @@ def write(turn: Turn, said: Sequence[Said]) -> None:
             conversation_id=turn.conversation_id, turn=turn, parent_id=parent_id, role=one.role, **one.as_fields()
         )
         Conversation.objects.filter(pk=turn.conversation_id, head_id=parent_id).update(head=message)
+        Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=message.created_at)
         parent_id = message.pk
 
 

@@ -3,7 +3,7 @@
 from conversations.providers.errors import SENTENCES
 
 INTERRUPTED = "The reply was interrupted because the server stopped. Nothing that had arrived is lost."
-NEVER_BEGUN = "Nobody was there to answer: the workers of this installation are not running. Your question is kept."
+NEVER_BEGUN = "No worker was free to answer in time: all are busy, or none is running. Your question is kept."
 STOPPED = "You stopped this reply."
 INTERNAL = "Something went wrong here while the reply was written. Your question is kept."
 

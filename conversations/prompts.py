@@ -6,7 +6,7 @@ from conversations.context.values import Budget
 from conversations.models import Conversation
 from conversations.providers.registry import chat_model_info, default_model_name
 from conversations.refusals import EmptyPrompt, PromptTooLong
-from conversations.text import clean, estimate_tokens
+from conversations.text import clean, estimate_tokens, is_blank
 
 
 def model_for(conversation: Conversation | None) -> str:
@@ -38,7 +38,7 @@ def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
         raise PromptTooLong(size=len(text), limit=most, unit="characters")
     cleaned = clean(text).strip()
-    if not cleaned:
+    if is_blank(cleaned):
         raise EmptyPrompt
     tokens = estimate_tokens(cleaned)
     system = estimate_tokens(system_prompt_of(conversation))

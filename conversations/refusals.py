@@ -38,6 +38,20 @@ class KeyReused(Refusal):
         super().__init__("Something else was sent under this key before. Send again, with a new one.", **made)
 
 
+class TooManyReplies(Refusal):
+    """One person has as many replies under way as one person may have."""
+
+    code = "too_many_replies"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} of your questions are being answered at this moment, which is the most. "
+            "Wait until one is, or stop one.",
+            limit=limit,
+        )
+
+
 class NewerMessages(Refusal):
     """The conversation went on since the sender looked at it."""
 

@@ -1,6 +1,8 @@
 """Doors for the workers: ids in, one call, safe to run twice."""
 
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any
 from uuid import UUID
@@ -8,13 +10,14 @@ from uuid import UUID
 import structlog
 from celery import shared_task
 from celery.signals import worker_shutting_down
+from django.db import Error as DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from conversations import branches, turns
+from conversations import branches, runs, turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
-from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, shown
+from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
 
 log = structlog.get_logger(__name__)
 
@@ -28,16 +31,40 @@ def answer(turn_id: str) -> None:
 @shared_task(name="conversations.sweep")
 def sweep() -> None:
     """End what lost workers left behind, and queue again what the queue lost."""
-    # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
-    has_redis = is_reachable()
-    swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
-    for turn in swept.interrupted:
-        log.warning("turn_interrupted", turn=str(turn.pk))
-        if has_redis:
-            announce_end(turn.pk, turn.Status.INTERRUPTED)
-    for turn_id in swept.waiting:
+    with recorded("sweep") as did:
+        # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
+        has_redis = is_reachable()
+        swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
+        did["interrupted"] = len(swept.interrupted)
+        for turn in swept.interrupted:
+            log.warning("turn_interrupted", turn=str(turn.pk))
+            if has_redis:
+                announce_end(turn.pk, turn.Status.INTERRUPTED)
+        did["requeued"] = requeue(swept.waiting) if has_redis else 0
+
+
+@contextmanager
+def recorded(task: str) -> Iterator[dict[str, int]]:
+    """Keep what a recurring task counts into the value, for the administrator to see, however it ends."""
+    started_at, did, error = timezone.now(), dict[str, int](), ""
+    try:
+        yield did
+    except Exception as fault:
+        error = type(fault).__name__
+        raise
+    finally:
+        with suppress(DatabaseError):  # The fault itself may be that the database is away.
+            runs.record(task, started_at=started_at, finished_at=timezone.now(), did=did, error=error)
+
+
+def requeue(waiting: list[UUID]) -> int:
+    """Hand turns to the queue again that have waited long; returns how many."""
+    count = 0
+    for turn_id in filter(may_requeue, waiting):
         if not enqueue_answer(turn_id):
             break
+        count += 1
+    return count
 
 
 def enqueue_answer(turn_id: UUID) -> bool:

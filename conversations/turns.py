@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,9 +22,9 @@ from conversations.blocks import calls_in, results_in
 from conversations.context.assemble import as_turns
 from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
-from conversations.refusals import ConversationBusy, KeyReused, NewerMessages
+from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, TooManyReplies
 from conversations.streams import Shown
-from conversations.text import clean, clean_blocks, estimate_tokens, preview
+from conversations.text import clean, clean_blocks, estimate_tokens, line, preview
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """How long a turn may wait for a worker before the user is told that none came."""
@@ -86,7 +87,7 @@ def ask(
 
     Raises:
         Http404: it is gone, or in the bin; the parent is none of its messages.
-        ConversationBusy, KeyReused, NewerMessages
+        ConversationBusy, KeyReused, NewerMessages, TooManyReplies
     """
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
@@ -222,7 +223,8 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
         answers.write(turn, outcome.said)
         _fall_back(turn)
         now = timezone.now()
-        Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
+        if outcome.said:
+            Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
         return _end(
             turn,
             outcome.status,
@@ -303,8 +305,13 @@ def _refuse_unless(is_same_request: bool, earlier: Turn) -> None:
 
 
 def _refuse_when_busy(conversation: Conversation) -> None:
-    if live := Turn.objects.live().filter(conversation=conversation).values_list("pk", flat=True).first():
-        raise ConversationBusy(live)
+    """One turn a conversation, which the database promises; and so many a person that others are answered, too."""
+    live = Turn.objects.live()
+    if running := live.filter(conversation=conversation).values_list("pk", flat=True).first():
+        raise ConversationBusy(running)
+    most = settings.POCKETCHAT_REPLIES_A_PERSON
+    if live.filter(conversation__owner=conversation.owner_id).count() >= most:
+        raise TooManyReplies(most)
 
 
 def _stored_question(conversation: Conversation, text: str, request_key: str, model: str, lease: timedelta) -> Turn:
@@ -334,7 +341,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
 
 
 def _fallback_title(text: str) -> dict[str, str]:
-    title = preview(clean(text), FALLBACK_TITLE_CHARACTERS)
+    title = line(preview(clean(text), FALLBACK_TITLE_CHARACTERS))
     return {"title": title, "title_source": Conversation.TitleSource.FALLBACK} if title else {}
 
 

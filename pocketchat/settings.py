@@ -126,6 +126,8 @@ POCKETCHAT_LEASE = env.float("POCKETCHAT_LEASE", default=15.0)
 """Seconds a worker holds a turn without renewing; after that the sweep calls the turn interrupted."""
 POCKETCHAT_HEARTBEAT = env.float("POCKETCHAT_HEARTBEAT", default=0.5)
 """Seconds between a worker's renewals; also how soon it notices that a turn shall stop."""
+POCKETCHAT_REPLIES_A_PERSON = env.int("POCKETCHAT_REPLIES_A_PERSON", default=20)
+"""Replies of one person that may be written at the same time."""
 POCKETCHAT_STREAM_LIFE = env.int("POCKETCHAT_STREAM_LIFE", default=600)
 """Seconds a finished turn's events stay in Redis; afterwards the stored reply is served instead."""
 

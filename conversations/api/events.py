@@ -20,7 +20,6 @@ from rest_framework.request import Request
 from accounts.models import User
 from conversations import access
 from conversations.answers import reply_text
-from conversations.models import Turn
 from conversations.streams import START, hub, position
 
 TICK = 3.0
@@ -40,23 +39,26 @@ def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | Streaming
         body = {"detail": "Use GET.", "code": "method_not_allowed"}
         return JsonResponse(body, status=405, headers={"Allow": "GET"})
     try:
-        _check_access(request, turn_id)
+        viewer = _viewer(request, turn_id)
     except (AuthenticationFailed, NotAuthenticated) as error:
         body = {"detail": str(error.detail), "code": str(error.get_codes())}
         return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Token"})
     except Http404 as error:
         return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)
     return StreamingHttpResponse(
-        _events(turn_id, after=_resume_point(request), padding=_padding(request)),
+        _events(viewer, turn_id, after=_resume_point(request), padding=_padding(request)),
         content_type="text/event-stream",
         # Proxies must pass each event on as it comes: nginx reads the second header.
         headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
     )
 
 
-def _check_access(request: HttpRequest, turn_id: UUID) -> None:
+def _viewer(request: HttpRequest, turn_id: UUID) -> User:
+    """Raises `Http404` when the turn is not one they may see."""
     try:
-        access.turn_of(_user(request), turn_id)
+        viewer = _user(request)
+        access.turn_of(viewer, turn_id)
+        return viewer
     finally:
         connections.close_all()
 
@@ -91,10 +93,10 @@ def _padding(request: HttpRequest) -> str:
     return f":{' ' * size}\n\n" if size else ""
 
 
-async def _events(turn_id: UUID, *, after: str, padding: str) -> AsyncGenerator[str, None]:
+async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> AsyncGenerator[str, None]:
     # Told at once, so that a viewer to whom nothing comes knows that a proxy keeps it.
     yield f"retry: {RECONNECT_MS}\nevent: hello\ndata: {{}}\n\n{padding}"
-    if (stored := await _ended(turn_id)) and not await hub().holds_end(turn_id, after=after):
+    if (stored := await _ended(viewer, turn_id)) and not await hub().holds_end(turn_id, after=after):
         yield stored
         return
     # Closed when the viewer leaves, not when the garbage is collected: the hub must stop reading for it.
@@ -108,27 +110,28 @@ async def _events(turn_id: UUID, *, after: str, padding: str) -> AsyncGenerator[
             if entries and padding:
                 yield padding
             quiet = 0 if entries else quiet + 1
-            if not entries and (stored := await _ended(turn_id)):
+            if not entries and (stored := await _ended(viewer, turn_id)):
                 yield stored
                 return
             if quiet and quiet % TICKS_PER_HEARTBEAT == 0:
                 yield ": still here\n\n"
 
 
-async def _ended(turn_id: UUID) -> str:
-    """The end of a turn as stored, as events; empty while it lives."""
-    return await sync_to_async(_stored_end)(turn_id)
+async def _ended(viewer: User, turn_id: UUID) -> str:
+    """The end of a turn as stored, as an event; empty while it lives."""
+    return await sync_to_async(_stored_end)(viewer, turn_id)
 
 
-def _stored_end(turn_id: UUID) -> str:
+def _stored_end(viewer: User, turn_id: UUID) -> str:
     try:
-        turn = Turn.objects.filter(pk=turn_id).first()
-        if turn is None:
-            return _event("done", status="gone", text="")
+        # Asked anew: what was put into the bin since, or erased, is shown to nobody.
+        turn = access.turn_of(viewer, turn_id)
         if turn.is_live:
             return ""
         # One event, for a viewer may be cut off between two.
         return _event("done", status=turn.status, text=reply_text(turn))
+    except Http404:
+        return _event("done", status="gone", text="")
     finally:
         connections.close_all()
 

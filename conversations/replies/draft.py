@@ -47,22 +47,25 @@ class Round:
         Raises:
             ProviderError: `endless_reply`; what came before stays.
         """
-        if len(self.text) + len(self.thinking) > MOST_CHARACTERS:
-            raise ProviderError("endless_reply")
         match event:
             case TextDelta(text):
                 self.first_token_ms = self.first_token_ms or self.elapsed_ms
-                words = self._cleaner.feed(text)
+                words = self._cleaner.feed(text[: self._room()])
                 self.text += words
                 return words
             case ThinkingDelta(text):
-                self.thinking += text
+                self.thinking += text[: self._room()]
             case ToolCall():
                 self.calls.append(event)
             case Finished():
                 self.finished = event
                 self._took_ms = self.elapsed_ms
         return ""
+
+    def _room(self) -> int:
+        if (room := MOST_CHARACTERS - len(self.text) - len(self.thinking)) > 0:
+            return room
+        raise ProviderError("endless_reply")
 
     @property
     def content(self) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError
+from django.db import Error as DatabaseError
+from django.db import IntegrityError
 
 from conversations import turns
 from conversations.database import in_thread, insist

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from conversations import turns

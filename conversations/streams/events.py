@@ -17,6 +17,8 @@ BRIEFLY = 1.0
 """Seconds somebody who has a person waiting waits for Redis."""
 BETWEEN = "\n\n"
 """Stands between the words before a call and those after it, where both are told as one text."""
+REQUEUE_EVERY = 30
+"""Seconds."""
 END_OF_IDS = 2**64
 """Redis refuses larger ones, and with them the whole read that they are part of."""
 
@@ -94,6 +96,13 @@ def announce_end(turn_id: UUID, status: str) -> None:
         both.execute_command("XADD", key, "*", *fields("done", status=status))
         both.expire(key, settings.POCKETCHAT_STREAM_LIFE)
         both.execute()
+
+
+def may_requeue(turn_id: UUID) -> bool:
+    """True once in a while for each turn: a task that waits in a long queue is not lost."""
+    with suppress(RedisError), _briefly_connected() as redis:
+        return bool(redis.set(f"pocketchat:requeued:{turn_id}", 1, nx=True, ex=REQUEUE_EVERY))
+    return False
 
 
 def is_reachable() -> bool:

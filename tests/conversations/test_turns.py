@@ -8,11 +8,12 @@ import pytest
 from django.db import connection, connections, transaction
 from django.http import Http404
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import User
 from conversations import turns
 from conversations.models import Conversation, Message, Turn
-from conversations.refusals import ConversationBusy, NewerMessages
+from conversations.refusals import ConversationBusy, NewerMessages, TooManyReplies
 from conversations.streams import Shown
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
 
@@ -390,3 +391,28 @@ def test_of_many_workers_one_claims_a_turn_and_one_sweep_ends_it(conversation: C
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(claim, range(8))) == 1
         assert sum(pool.map(sweep, range(8))) == 1
+
+
+def test_one_person_has_only_so_many_replies_at_once(owner: User, stranger: User, settings: Settings) -> None:
+    settings.POCKETCHAT_REPLIES_A_PERSON = 2
+    mine = [ask(make_conversation(owner)) for _ in range(2)]
+    with pytest.raises(TooManyReplies):
+        ask(make_conversation(owner))
+    assert ask(make_conversation(stranger)).status == Turn.Status.QUEUED
+    answer(mine[0])
+    assert ask(make_conversation(owner)).status == Turn.Status.QUEUED
+
+
+def test_activity_moves_when_a_message_is_written_and_not_when_none_is(conversation: Conversation) -> None:
+    turn = exchange(conversation)
+    long_ago = timezone.now() - timedelta(days=90)
+    Conversation.objects.update(last_activity_at=long_ago)
+    again = turns.retry(turn, request_key="again", model="openai:scripted").turn
+    answer(again, "", status=Turn.Status.FAILED, error_code="dropped")
+    conversation.refresh_from_db()
+    assert conversation.last_activity_at == long_ago
+    later = turns.retry(turn, request_key="later", model="openai:scripted").turn
+    turns.claim(later.pk, lease=LEASE)
+    turns.save_partial(later, [{"type": "text", "text": "Be"}])
+    conversation.refresh_from_db()
+    assert conversation.last_activity_at > long_ago

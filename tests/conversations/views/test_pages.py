@@ -151,7 +151,7 @@ def test_other_words_under_the_key_that_began_a_conversation_are_taken_the_secon
     assert Conversation.objects.count() == 2
 
 
-@pytest.mark.parametrize("text", ["", "   "])
+@pytest.mark.parametrize("text", ["", "   ", "\u200b", "\u3164"])
 def test_an_empty_question_is_refused(page: Client, conversation: Conversation, text: str) -> None:
     assert send(page, conversation, text).status_code == 422
     assert page.post("/", {"text": text}).status_code == 422
