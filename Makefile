@@ -7,7 +7,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test lint check bench format lock upgrade clean
+.PHONY: help run install test lint check bench soak format lock upgrade clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
@@ -35,6 +35,9 @@ check: lint test ## The gate: lint and tests
 
 bench: .venv/dev.installed ## Measure what we add between a provider and a person, beside a bare proxy
 	@$(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
+
+soak: .venv/dev.installed ## Many restless people and killed workers for 15 minutes (POCKETCHAT_SOAK_MINUTES), then a count
+	@$(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='soak_*.py' -o python_functions='soak_*' tests/soak $(ARGS)
 
 format: .venv/dev.installed ## Let ruff put the code in order
 	$(BIN)/ruff check --fix

@@ -10,7 +10,7 @@ from redis import Redis
 
 from tests.events import Viewer
 from tests.factories import PASSWORD
-from tests.faults.conftest import Product
+from tests.product import Product
 from tests.provider import Reply, Silence
 from tests.stack import Caller
 
