@@ -141,7 +141,7 @@ def test_stop_breaks_off_a_hanging_tool_within_a_second_and_the_next_question_is
     conversation, turn = asked(caller)
     seen = Viewer()
     while not any(state["status"] == "done" for _, state in seen.calls):
-        seen.watch(caller.http, turn, at_most=1)
+        assert not seen.watch(caller.http, turn, at_most=1).status, caller.turn(turn)
     began = time.monotonic()
     caller.stop(turn)
     assert caller.wait(turn)["status"] == "stopped"
