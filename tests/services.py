@@ -25,14 +25,23 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 OWN_POSTGRES = not WORKER and not os.environ.get("DATABASE_URL")
 OWN_VALKEY = not WORKER and not os.environ.get("REDIS_URL")
 
+SECOND = 8
+"""The first of the Redis databases that second products use; a server has 16."""
+
 _running = contextlib.ExitStack()
 
 
 def redis_url_of(worker: str, url: str) -> str:
     """Give the worker `gwN` database N + 1; a run without workers keeps the one it was given."""
-    if not worker:
-        return url
-    number = int(worker.removeprefix("gw")) + 1
+    return _redis_database(url, int(worker.removeprefix("gw")) + 1) if worker else url
+
+
+def second_redis_url() -> str:
+    """A database for a second product beside the first: sharing one, each would answer the other's questions."""
+    return _redis_database(os.environ["REDIS_URL"], SECOND + (int(WORKER.removeprefix("gw")) if WORKER else 0))
+
+
+def _redis_database(url: str, number: int) -> str:
     if url.startswith("unix:"):
         return f"{url.partition('?')[0]}?db={number}"
     return urlsplit(url)._replace(path=f"/{number}").geturl()

@@ -124,6 +124,7 @@ def test_enter_pressed_five_times_asks_once(visit: Visit, person: User, stack: S
     for _ in range(5):
         box.press("Enter", no_wait_after=True)
     expect(newest_answer(page)).not_to_be_empty()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     assert Message.objects.filter(role="user").count() == 1
     assert Conversation.objects.count() == 1
 

@@ -116,5 +116,5 @@ def test_copy_takes_all_the_words_of_a_reply(visit: Visit, person: User, stack: 
     page = visit.log_in(person)
     visit.ask("What did I ask you before?")
     page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_text("Copied")).to_be_visible()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == "Let me look at what we said.\n\nNothing."

@@ -19,6 +19,7 @@ from tests.conversations.test_tool_rounds import follow_up, shape
 from tests.events import Viewer
 from tests.factories import make_user
 from tests.provider import Reply, ToolCall
+from tests.services import second_redis_url
 from tests.stack import ROOT, Caller, Stack, running_stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("mcp")]
@@ -57,7 +58,11 @@ def serving(
     (folder / "servers.json").write_text(json.dumps({"mcpServers": servers}))
     with django_db_blocker.unblock():
         context = running_stack(
-            folder, POCKETCHAT_MCP_SERVERS=str(folder / "servers.json"), HANDED="handed down", POCKETCHAT_LEASE="4"
+            folder,
+            REDIS_URL=second_redis_url(),
+            POCKETCHAT_MCP_SERVERS=str(folder / "servers.json"),
+            HANDED="handed down",
+            POCKETCHAT_LEASE="4",
         )
     with context as stack:
         yield stack
