@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from accounts.models import User
 from conversations import access
 from conversations.answers import reply_text
-from conversations.streams import START, hub, position
+from conversations.streams import START, Entry, hub, position
 
 TICK = 3.0
 """Seconds without an event after which the row is asked whether the turn still lives."""
@@ -103,17 +103,18 @@ async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> A
     async with aclosing(hub().tail(turn_id, after=after, tick=TICK)) as batches:
         quiet = 0
         async for entries in batches:
-            for entry in entries:
-                yield f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
-                if entry.event == "done":
+            if entries:
+                quiet = 0
+                # In one piece: to a viewer who has left there is one write in vain, not hundreds.
+                yield "".join(map(_sent, entries)) + padding
+                if entries[-1].event == "done":
                     return
-            if entries and padding:
-                yield padding
-            quiet = 0 if entries else quiet + 1
-            if not entries and (stored := await _ended(viewer, turn_id)):
+                continue
+            quiet += 1
+            if stored := await _ended(viewer, turn_id):
                 yield stored
                 return
-            if quiet and quiet % TICKS_PER_HEARTBEAT == 0:
+            if quiet % TICKS_PER_HEARTBEAT == 0:
                 yield ": still here\n\n"
 
 
@@ -134,6 +135,10 @@ def _stored_end(viewer: User, turn_id: UUID) -> str:
         return _event("done", status="gone", text="")
     finally:
         connections.close_all()
+
+
+def _sent(entry: Entry) -> str:
+    return f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
 
 
 def _event(name: str, **data: str) -> str:

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from pocketchat.embedded import postgres
 from pocketchat.embedded.process import wait_until
 from tests.product import Product, running_product
 from tests.provider import Reply
+from tests.provider.replies import Body
 from tests.soak.client import TOPICS, Client, Log
 
 MINUTES = float(os.environ.get("POCKETCHAT_SOAK_MINUTES", "15"))
@@ -34,8 +35,18 @@ OURS = ("conversations.", "pocketchat.", "accounts.")
 def product(tmp_path: Path) -> Iterator[Product]:
     with running_product(tmp_path / "var") as running:
         for topic, text in TOPICS.items():
-            running.provider.on(f"{topic} ", Reply(text, chunk_chars=5, chunk_delay=0.04))
+            running.provider.on(about(topic), Reply(text, chunk_chars=5, chunk_delay=0.04))
         yield running
+
+
+def about(topic: str) -> Callable[[Body], bool]:
+    return lambda body: asked_in(body).startswith(f"{topic} ")
+
+
+def asked_in(body: Body) -> str:
+    """The newest question; one that was never answered stands before it, in the same message."""
+    content: str = body["messages"][-1]["content"]
+    return content.rsplit("\n\n", maxsplit=1)[-1]
 
 
 def soak_turns(product: Product) -> None:
@@ -101,7 +112,7 @@ def faults_of_rows(database: psycopg.Connection[Any], log: Log) -> Iterator[str]
 
 def faults_of_calls(database: psycopg.Connection[Any], product: Product) -> Iterator[str]:
     """No question was asked of the provider more often than it has turns."""
-    asked = Counter(request.body["messages"][-1]["content"] for request in product.provider.requests)
+    asked = Counter(asked_in(request.body) for request in product.provider.requests)
     attempts = dict(
         database.execute(
             "SELECT p.content -> 0 ->> 'text', count(*) FROM conversations_turn t "
