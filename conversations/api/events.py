@@ -105,9 +105,10 @@ async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> A
         async for entries in batches:
             if entries:
                 quiet = 0
+                told = _up_to_end(entries)
                 # In one piece: to a viewer who has left there is one write in vain, not hundreds.
-                yield "".join(map(_sent, entries)) + padding
-                if entries[-1].event == "done":
+                yield "".join(map(_sent, told)) + padding
+                if told[-1].event == "done":
                     return
                 continue
             quiet += 1
@@ -135,6 +136,12 @@ def _stored_end(viewer: User, turn_id: UUID) -> str:
         return _event("done", status="gone", text="")
     finally:
         connections.close_all()
+
+
+def _up_to_end(entries: list[Entry]) -> list[Entry]:
+    """A worker that does not know yet that its turn was ended may still write behind the end."""
+    ends = (number for number, entry in enumerate(entries, start=1) if entry.event == "done")
+    return entries[: next(ends, len(entries))]
 
 
 def _sent(entry: Entry) -> str:
