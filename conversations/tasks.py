@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -20,6 +20,9 @@ from conversations.replies import end_running_replies, replies
 from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
 
 log = structlog.get_logger(__name__)
+
+REPLIES = "replies"
+"""The queue of questions."""
 
 
 @shared_task(name="conversations.answer")
@@ -94,6 +97,13 @@ def _queue(turn_id: UUID) -> "Future[None]":
 
     Thread(target=queue, name="queueing", daemon=True).start()
     return queueing
+
+
+@worker_ready.connect
+def prepare_replies(sender: Any, **_: Any) -> None:
+    """A worker that will answer loads the models' clients before the first question, not with it."""
+    if REPLIES in sender.app.amqp.queues.consume_from:
+        replies().warm_up()
 
 
 @worker_shutting_down.connect

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+import uvloop
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import IntegrityError
@@ -21,7 +22,8 @@ from conversations import turns
 from conversations.database import in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
-from conversations.providers.registry import chat_model
+from conversations.providers.registry import chat_model, default_model_name
+from conversations.providers.values import ChatModel
 from conversations.refusals import PromptTooLong
 from conversations.replies.draft import Draft
 from conversations.replies.request import trace
@@ -62,12 +64,16 @@ class Replies:
         self._loading = asyncio.Lock()
         self._tools = Tools()
         self._lease = timedelta(seconds=settings.POCKETCHAT_LEASE)
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="replies", daemon=True).start()
 
     def answer(self, turn_id: UUID) -> None:
         """Answer a queued turn and wait for its end; nothing happens when it is not this process's to answer."""
         asyncio.run_coroutine_threadsafe(self._answer(turn_id), self._loop).result()
+
+    def warm_up(self) -> None:
+        """Load what the first reply needs, and do not wait for it."""
+        asyncio.run_coroutine_threadsafe(self._model(default_model_name()), self._loop)
 
     def shut_down(self) -> None:
         """End all replies as interrupted, keeping what they have; those not begun stay queued for another worker."""
@@ -105,10 +111,14 @@ class Replies:
 
     async def _write(self, turn: Turn, draft: Draft, publisher: Publisher) -> None:
         """Have the model answer into `draft`."""
-        async with self._loading:  # One at a time: the first loads the provider's SDK, the others find it there.
-            model = await in_thread(chat_model, turn.model)
+        model = await self._model(turn.model)
         tools = await self._tools.all() if model.takes_tools else {}
         await Rounds(turn, draft, publisher).run(model, tools)
+
+    async def _model(self, name: str) -> ChatModel:
+        """Raises `ProviderError` as `chat_model` does."""
+        async with self._loading:  # One at a time: the first loads the provider's SDK, the others find it there.
+            return await in_thread(chat_model, name)
 
     async def _renew(self) -> None:
         """Renew all leases while there are any; what is no longer ours, or shall stop, is cancelled."""

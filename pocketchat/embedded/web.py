@@ -20,6 +20,8 @@ def serve(listening: socket.socket) -> None:
         access_log=False,
         server_header=False,
         lifespan="off",  # Django knows none.
+        loop="uvloop",
+        http="httptools",
         timeout_graceful_shutdown=GRACE,
     )
     uvicorn.Server(config).run(sockets=[listening])
