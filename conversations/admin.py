@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Max, QuerySet, Window
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -53,8 +53,9 @@ class TaskRunAdmin(ReadOnlyAdmin):
     date_hierarchy = "finished_at"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TaskRun]:
-        newest = Window(Max("finished_at"), partition_by=["task"])
-        runs_told: QuerySet[TaskRun] = super().get_queryset(request).annotate(newest=newest)
+        # Not among those that a filter leaves, but among all.
+        newest = TaskRun.objects.filter(task=OuterRef("task")).order_by("-finished_at").values("finished_at")[:1]
+        runs_told: QuerySet[TaskRun] = super().get_queryset(request).annotate(newest=Subquery(newest))
         return runs_told
 
     @admin.display(description="did")

@@ -9,6 +9,8 @@ from conversations.models import TaskRun
 
 EVERY = {"sweep": timedelta(seconds=5)}
 """How often a task is meant to run."""
+DAILY = timedelta(days=1)
+"""Of a task that says nothing else."""
 OVERDUE = 6
 """Times its interval after which a task that has not run is called late."""
 KEPT = timedelta(days=30)
@@ -29,4 +31,4 @@ def record(task: str, *, started_at: datetime, finished_at: datetime, did: Mappi
 
 def is_on_time(task: str, last: datetime, *, now: datetime) -> bool:
     """Whether a task that ended a run at `last` need not have run again by now."""
-    return now - last < EVERY[task] * OVERDUE
+    return now - last < EVERY.get(task, DAILY) * OVERDUE

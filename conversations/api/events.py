@@ -5,6 +5,7 @@ Redis the stored reply is served from the same address.
 """
 
 import json
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from uuid import UUID
@@ -101,8 +102,14 @@ async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> A
         return
     # Closed when the viewer leaves, not when the garbage is collected: the hub must stop reading for it.
     async with aclosing(hub().tail(turn_id, after=after, tick=TICK)) as batches:
-        quiet = 0
+        quiet, asked_at = 0, time.monotonic()
         async for entries in batches:
+            # Whoever may no longer see the conversation sees no more of its reply, however steadily it comes.
+            if time.monotonic() - asked_at >= TICK:
+                asked_at = time.monotonic()
+                if stored := await _ended(viewer, turn_id):
+                    yield stored
+                    return
             if entries:
                 quiet = 0
                 told = _up_to_end(entries)
@@ -112,9 +119,6 @@ async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> A
                     return
                 continue
             quiet += 1
-            if stored := await _ended(viewer, turn_id):
-                yield stored
-                return
             if quiet % TICKS_PER_HEARTBEAT == 0:
                 yield ": still here\n\n"
 

@@ -400,3 +400,29 @@ def test_a_provider_that_never_ends_is_cut_off_and_its_first_words_are_kept(stac
     ended = caller.wait(turn)
     assert (ended["status"], ended["error_code"]) == ("failed", "endless_reply")
     assert len(caller.messages(conversation)[-1]["text"]) == 1_000_000
+
+
+def test_a_silent_stream_says_every_fifteen_seconds_that_it_lives(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("At last.", first_delay=17, keep_alive=0.5))
+    _, turn = asked(caller)
+    began = time.monotonic()
+    with caller.http.stream("GET", f"turns/{turn}/events") as response:
+        heard = [time.monotonic() - began for line in response.iter_lines() if line == ": still here"]
+    assert len(heard) == 1
+    assert 12 < heard[0] < 17
+
+
+def test_a_watched_reply_shows_nothing_more_once_its_conversation_is_in_the_bin(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("word " * 300, chunk_chars=5, chunk_delay=0.05))
+    conversation, turn = asked(caller)
+    begun(caller, turn)
+    with ThreadPoolExecutor(1) as elsewhere:
+        watching = elsewhere.submit(Viewer().watch, caller.http, turn)
+        time.sleep(1)
+        Conversation.objects.update(trashed_at=timezone.now())
+        viewer = watching.result(timeout=10)
+    Conversation.objects.update(trashed_at=None)
+    assert (viewer.status, viewer.text) == ("gone", "")
+    caller.stop(turn)
+    assert caller.wait(turn)["status"] == "stopped"
+    assert caller.messages(conversation)[-1]["text"].startswith("word word")

@@ -101,6 +101,9 @@ def test_the_admin_tells_of_the_last_run_and_says_when_the_next_is_overdue(admin
     tasks.sweep()
     page = administrator.get(address).content.decode()
     assert (page.count("icon-yes"), page.count("icon-no")) == (1, 0)
+    filtered = administrator.get(f"{address}?is_idle__exact=0").content.decode()
+    assert "1 requeued, 3 interrupted" in filtered
+    assert "icon-no" not in filtered
 
 
 def test_nobody_changes_what_was_recorded(administrator: Client) -> None:
@@ -115,5 +118,6 @@ def test_a_turn_that_waits_long_is_queued_again_once_in_a_while(conversation: Co
     Turn.objects.update(created_at=timezone.now() - timedelta(seconds=60))
     for _ in range(3):
         tasks.sweep()
+    turn.refresh_from_db()
     assert turn.status == Turn.Status.QUEUED
     assert sum(run.did.get("requeued", 0) for run in TaskRun.objects.all()) == 1

@@ -15,6 +15,7 @@ from conversations import turns
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, TooManyReplies
 from conversations.streams import Shown
+from pocketchat.embedded.process import wait_until
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
@@ -269,8 +270,7 @@ def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conver
         with transaction.atomic():
             Conversation.objects.select_for_update().get(pk=conversation.pk)
             sweeping = elsewhere.submit(sweep)
-            while not _somebody_waits_for_a_lock():
-                pass
+            assert wait_until(_somebody_waits_for_a_lock, seconds=10)
             turns.renew([turn.pk], lease=LEASE)
         assert sweeping.result() == 0
     turn.refresh_from_db()
@@ -279,7 +279,10 @@ def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conver
 
 def _somebody_waits_for_a_lock() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) "
+            "WHERE NOT granted AND datname = current_database()"
+        )
         return bool(cursor.fetchone()[0])
 
 

@@ -25,7 +25,7 @@ def test_a_message_with_any_of_the_words_is_found_with_its_speaker(conversation:
     assert "The user, " in text
     assert "How do bees find home?" in text
     assert "wasps" not in text
-    assert "By the SUN." not in text
+    assert "By the sun." not in text
 
 
 def test_words_of_a_reply_are_found_whatever_their_case(conversation: Conversation) -> None:
