@@ -59,7 +59,7 @@ class NewerMessages(Refusal):
 
     def __init__(self, head_id: int | None) -> None:
         super().__init__(
-            "This conversation has newer messages than the ones you see. Load them, or send yours as a branch.",
+            "This conversation has newer messages than the ones you see. Load them, or send yours as another version.",
             head=head_id,
         )
 

@@ -6,7 +6,7 @@ SENTENCES = {
     "unknown_model": "The model provider does not know this model, or no longer offers it.",
     "rate_limited": "The model provider is receiving too many requests right now. Wait a moment, then try again.",
     "quota_exceeded": "This installation's credit with the model provider is used up.",
-    "context_too_long": "The conversation is too long for this model.",
+    "context_too_long": "The conversation is too long for this model. Begin a new one, or shorten the question.",
     "refused": "The model provider declined to answer this.",
     "rejected": "The model provider could not work with this request.",
     "timed_out": "The model did not answer in time.",

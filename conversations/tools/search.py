@@ -56,7 +56,7 @@ def found(turn: Turn, query: str) -> str:
 
 
 def _excerpt(message: Message, query: str) -> str:
-    who = "The user" if message.role == Message.Role.USER else "You"
+    who = "The user" if message.role == Message.Role.USER else "The assistant"
     return f"{who}, {message.created_at:%Y-%m-%d %H:%M} UTC:\n{around(message.text, query)}"
 
 

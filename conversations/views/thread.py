@@ -24,6 +24,8 @@ from conversations.views.versions import Version, reply_version_of, version_of
 
 MESSAGES_A_PAGE = 60
 RETRYABLE = ("failed", "interrupted", "stopped")
+HOPELESS = ("context_too_long", "bad_key", "quota_exceeded")
+"""The same again would fail the same way; who knows better still has Regenerate."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ class TurnView:
         return render_plain(self.prompt.text)
 
     @property
-    def prompt_created_at(self) -> datetime:
-        return self.prompt.created_at
+    def asked_at(self) -> datetime:
+        """When this reply was asked for, which may be long after the question was first asked."""
+        return self.turn.created_at
 
     @cached_property
     def answer_text(self) -> str:
@@ -86,7 +89,7 @@ class TurnView:
 
     @property
     def can_retry(self) -> bool:
-        return self.is_newest and self.turn.status in RETRYABLE
+        return self.is_newest and self.turn.status in RETRYABLE and self.turn.error_code not in HOPELESS
 
     @property
     def model_label(self) -> str:

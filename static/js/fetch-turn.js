@@ -31,12 +31,16 @@ function put(turn, headers, article) {
   const isTyping = edit?.contains(document.activeElement);
   // A call whose details somebody is reading stays open.
   const open = Array.from(article.querySelectorAll("details[data-call][open]"), (call) => call.dataset.call);
+  const reading = document.activeElement?.closest("details[data-call]")?.dataset.call;
   // Whoever is editing the question goes on, or waits for what they have just saved.
   edit?.remove();
   const swapStyle = headers.get("HX-Reswap")?.split(" ")[0] ?? "outerHTML";
   htmx.swap(headers.get("HX-Retarget") ?? article, turn, { swapStyle });
   const shown = document.getElementById(article.id);
-  for (const call of shown?.querySelectorAll("details[data-call]") ?? []) call.open = open.includes(call.dataset.call);
+  for (const call of shown?.querySelectorAll("details[data-call]") ?? []) {
+    call.open = open.includes(call.dataset.call);
+    if (call.dataset.call === reading) call.querySelector("summary").focus({ preventScroll: true });
+  }
   if (edit) shown?.querySelector(".prompt").replaceWith(edit);
   if (isTyping) edit.querySelector("textarea").focus({ preventScroll: true });
 }

@@ -30,6 +30,8 @@ function offer(away) {
 }
 
 function grown() {
+  // Whoever edits an earlier question keeps it in view.
+  if (document.activeElement?.closest("edit-question")) return;
   if (isFollowing) page.scrollTop = page.scrollHeight;
   offer(distance());
 }
@@ -42,7 +44,9 @@ if (thread) {
   addEventListener("scroll", looked, { passive: true });
   new ResizeObserver(grown).observe(document.body);
   document.addEventListener("htmx:afterSwap", ({ target, detail }) => {
-    if (target === thread && !detail.requestConfig?.elt.matches("[data-keeps-place]")) goToNewest();
+    if (target !== thread) return;
+    if (detail.requestConfig?.elt.matches("[data-keeps-place]")) isFollowing = false;
+    else goToNewest();
   });
   document.addEventListener("click", (event) => {
     if (!event.target.closest(".jump")) return;

@@ -26,7 +26,7 @@ class Shown:
     was_cut_off: bool = False
     id: str = ID
     anchor: str = f"turn-{ID}"
-    prompt_created_at: datetime = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    asked_at: datetime = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     model_label: str = "A model"
     input_tokens: int | None = 1234
     output_tokens: int | None = 56

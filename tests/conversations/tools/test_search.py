@@ -30,7 +30,7 @@ def test_a_message_with_any_of_the_words_is_found_with_its_speaker(conversation:
 
 def test_words_of_a_reply_are_found_whatever_their_case(conversation: Conversation) -> None:
     exchange(conversation, "How?", "By the sun.")
-    assert "You, " in found(searching(conversation), "SUN")
+    assert "The assistant, " in found(searching(conversation), "SUN")
 
 
 def test_most_of_the_words_come_first_then_the_newest(conversation: Conversation) -> None:

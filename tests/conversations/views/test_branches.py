@@ -175,13 +175,13 @@ def test_a_reply_on_another_branch_is_named_shown_and_stopped_from_here(
     live = regenerate(first)
     branches.switch(conversation.pk, reply_of(first).pk)
     html = shown(page, conversation)
-    assert "another branch" in html
+    assert "in another version" in html
     assert f"/turns/{live.pk}/stop/" in html
     assert f"/turns/{live.pk}/events" not in html
     assert page.post(f"/turns/{live.pk}/show/").status_code == 302
     assert f"/turns/{live.pk}/events" in shown(page, conversation)
     answer(live, "A2")
-    assert "another branch" not in shown(page, conversation)
+    assert "in another version" not in shown(page, conversation)
     assert page.get(address(conversation, "elsewhere/"), headers=HX).content.decode().strip() == ""
 
 
