@@ -5,12 +5,16 @@
 """
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conversations.providers.values import ToolCall, ToolResult
 
 Block = dict[str, Any]
+
+DEEPEST = 50
+"""Levels."""
 
 
 def call_block(call: ToolCall) -> Block:
@@ -60,11 +64,38 @@ def _blocks(content: Any, kind: str) -> Iterator[Block]:
 
 
 def _read(arguments: str) -> Any:
+    """The object, when it is one that every reader of JSON takes; else the text."""
     try:
-        value = json.loads(arguments)
+        value = json.loads(arguments, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return arguments
-    return value if isinstance(value, dict) else arguments
+    return value if isinstance(value, dict) and not _is_deep(value) else arguments
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(value := float(digits)):
+        raise ValueError("too large for a number")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and objects are nested deeper than any tool needs, and than some readers manage."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _written(value: Any) -> str:

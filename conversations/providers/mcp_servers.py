@@ -46,7 +46,7 @@ def configured_servers(setting: str) -> tuple[Server, ...]:
     source = _source(setting.strip())
     try:
         document = json.loads(source)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadServers("It is not valid JSON.") from error
     named = document.get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(named, dict):
@@ -58,9 +58,11 @@ def _source(setting: str) -> str:
     if setting.startswith("{"):
         return setting
     try:
-        return Path(setting).read_text()
+        return Path(setting).read_text(encoding="utf-8")
     except OSError as error:
         raise BadServers(f"The file {setting} cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise BadServers(f"The file {setting} is not in UTF-8.") from error
 
 
 def _server(name: str, entry: Any) -> Server:
@@ -77,10 +79,17 @@ def _server(name: str, entry: Any) -> Server:
         url=_text(name, "url", entry.get("url") or ""),
         headers=_texts(name, "headers", entry),
     )
-    address = urlsplit(server.url)
-    if not server.command and not (address.scheme in ("http", "https") and address.hostname):
+    if not server.command and not _is_address(server.url):
         raise BadServers(f'The "url" of the server {name} is no address.')
     return server
+
+
+def _is_address(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+    except ValueError:
+        return False
+    return address.scheme in ("http", "https") and bool(address.hostname)
 
 
 def _of_kind(name: str, key: str, entry: dict[str, Any], kind: type) -> Any:

@@ -1,5 +1,6 @@
 """The messages of a reply: a chain behind the question, written as they become known."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from conversations.blocks import call_block, calls_in, result_block, results_in,
 from conversations.models import Conversation, Message, Turn
 from conversations.providers.values import ToolCall, ToolResult
 from conversations.streams import Shown
+from conversations.text import clean_blocks
 from conversations.views.thread import thread_of, turn_view
 from tests.factories import ask, exchange
 
@@ -126,6 +128,10 @@ def test_the_pages_queries_do_not_grow_with_the_calls(
             assert len(shown.parts) == 9
 
 
+DEEP = '{"a": ' + "[" * 700 + "]" * 700 + "}"
+"""What json.loads just manages, and what reads it afterwards does not."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "stored"),
     [
@@ -135,11 +141,17 @@ def test_the_pages_queries_do_not_grow_with_the_calls(
         ("[1]", "[1]"),
         ("", ""),
         ("[" * 99_999, "[" * 99_999),
+        (DEEP, DEEP),
+        ('{"a": NaN}', '{"a": NaN}'),
+        ('{"a": [-Infinity]}', '{"a": [-Infinity]}'),
+        ('{"a": 1e400}', '{"a": 1e400}'),
+        ('{"a": 1.5e3}', {"a": 1500.0}),
     ],
 )
 def test_arguments_are_stored_as_an_object_or_as_they_were_written(arguments: str, stored: Any) -> None:
     block = call_block(ToolCall("1", "look", arguments))
     assert block["input"] == stored
+    assert clean_blocks(block) == json.loads(json.dumps(block, allow_nan=False))
     assert calls_in([block])[0].name == "look"
 
 

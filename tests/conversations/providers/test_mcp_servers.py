@@ -43,6 +43,8 @@ def test_variables_stand_in_for_keys_and_no_key_is_shown(monkeypatch: pytest.Mon
         ("{}", "mcpServers"),
         ('{"mcpServers": []}', "mcpServers"),
         ("/nonexistent/servers.json", "cannot be read"),
+        ("{" + '"a":[' * 100_000, "not valid JSON"),
+        (servers(x={"url": "http://[::1"}), "no address"),
         (servers(x={}), "neither"),
         (servers(x=[]), "neither"),
         (servers(x={"url": "example.org"}), "no address"),
@@ -57,3 +59,10 @@ def test_variables_stand_in_for_keys_and_no_key_is_shown(monkeypatch: pytest.Mon
 def test_what_cannot_be_meant_is_said(setting: str, words: str) -> None:
     with pytest.raises(BadServers, match=words):
         configured_servers(setting)
+
+
+def test_a_file_in_another_encoding_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "servers.json"
+    file.write_bytes(servers(x={"command": "café"}).replace("\\u00e9", "é").encode("latin-1"))
+    with pytest.raises(BadServers, match="not in UTF-8"):
+        configured_servers(str(file))
