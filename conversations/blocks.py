@@ -1,4 +1,4 @@
-"""The blocks of a stored message that have to do with tools: made from values, and read back, whatever was stored.
+"""The blocks of a stored message: those of tools made from values, all of them read back, whatever was stored.
 
 `tool_use` {id, name, input}: `input` is the object the tool was called with, or the text the model wrote in its place.
 `tool_result` {tool_use_id, name, content, is_error}: `content` is text.
@@ -50,9 +50,14 @@ def results_in(content: Any) -> tuple[ToolResult, ...]:
     )
 
 
+def text_in(content: Any) -> str:
+    """The words of the text blocks."""
+    return "".join(_text(block.get("text")) for block in _blocks(content, "text"))
+
+
 def words_in(content: Any) -> str:
     """All that a model reads of a message: what is counted when nobody else counts."""
-    text = "".join(_text(block.get("text")) for block in _blocks(content, "text"))
+    text = text_in(content)
     calls = [f"{call.name} {call.arguments}" for call in calls_in(content)]
     return "\n".join([text, *calls, *(result.text for result in results_in(content))]).strip("\n")
 

@@ -5,6 +5,7 @@ from django.db.models import F, Func, Q, Value
 from django.db.models.lookups import Exact
 from django.utils import timezone
 
+from conversations.blocks import text_in
 from conversations.models.references import Reference
 from conversations.querysets import MessageQuerySet
 
@@ -126,4 +127,4 @@ class Message(models.Model):
     @property
     def text(self) -> str:
         """The words of the text blocks."""
-        return "".join(block["text"] for block in self.content if block.get("type") == "text")
+        return text_in(self.content)

@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from conversations import turns
 from conversations.answers import Said
@@ -27,6 +29,20 @@ def text(words: str) -> list[dict[str, Any]]:
 
 CALLED = Said(Message.Role.ASSISTANT, [*text("Let me look."), call_block(CALL)], 20)
 RETURNED = Said(Message.Role.TOOL, [result_block(RESULT)])
+
+
+@pytest.mark.parametrize(
+    "stored", [[{"type": "text"}], [{"type": "text", "text": None}], [{}], ["words"], [None], [{"type": ["text"]}]]
+)
+def test_whatever_was_stored_breaks_neither_page_nor_api_nor_context(
+    conversation: Conversation, page: Client, api: APIClient, stored: list[Any]
+) -> None:
+    turn = exchange(conversation)
+    Message.objects.filter(turn=turn, role="assistant").update(content=stored)
+    assert page.get(f"/c/{conversation.pk}/").status_code == 200
+    assert api.get(f"/api/v1/conversations/{conversation.pk}/messages").status_code == 200
+    conversation.refresh_from_db()
+    assert turns.earlier_turns(ask(conversation, "And?"), tokens=1000)[0].messages[0].text == "Why?"
 
 
 def streaming(conversation: Conversation, *, lease: int = 15) -> Turn:
