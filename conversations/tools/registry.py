@@ -4,7 +4,7 @@ To add a tool: write a `Tool` in a module of its own and name it in `OWN`.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from conversations.database import in_thread
 from conversations.providers.errors import ToolRefused
-from conversations.providers.mcp_servers import BadServers, configured_servers
+from conversations.providers.mcp_servers import BadServers, Server, configured_servers
 from conversations.providers.values import ToolSpec
 from conversations.tools.clock import CurrentTime
 from conversations.tools.search import SearchConversation
@@ -63,8 +63,16 @@ async def _listed() -> dict[str, Tool]:
     except BadServers:  # The system check says why; perhaps the file was changed since.
         log.warning("mcp_servers_not_read")
         servers = ()
-    if servers:
-        connect = await in_thread(import_string, CONNECT)
-        for remote in await connect(servers):
-            tools.setdefault(remote.spec.name, RemoteTool(remote))
+    for remote in await _connected(servers) if servers else []:
+        tools.setdefault(remote.spec.name, RemoteTool(remote))
     return tools
+
+
+async def _connected(servers: Sequence[Server]) -> list[Any]:
+    try:
+        connect = await in_thread(import_string, CONNECT)
+        remotes: list[Any] = await connect(servers)
+    except Exception as error:  # noqa: BLE001  # a client that is not installed, or breaks: our own tools are there
+        log.warning("mcp_tools_not_listed", error=type(error).__name__)
+        return []
+    return remotes
