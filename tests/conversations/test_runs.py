@@ -1,7 +1,9 @@
 """What recurring tasks did is told in the admin: the last run, and every run that did something."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, connections, transaction
@@ -11,6 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from conversations import runs, tasks, turns
 from conversations.models import Conversation, TaskRun, Turn
+from conversations.streams import BRIEFLY
 from tests.factories import PASSWORD, ask
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +83,19 @@ def test_a_sweep_that_breaks_is_told_of_by_its_kind(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ValueError, match="what somebody"):
         tasks.sweep()
     assert TaskRun.objects.get().error == "ValueError"
+
+
+@pytest.mark.parametrize("error", [OSError, RuntimeError, ValueError])
+def test_a_queue_that_breaks_however_it_likes_is_no_reason_to_wait(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def break_down(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(tasks.answer, "apply_async", break_down)
+    began = time.monotonic()
+    assert tasks.enqueue_answer(uuid4()) is False
+    assert time.monotonic() - began < BRIEFLY / 2
 
 
 @pytest.fixture
