@@ -4,6 +4,7 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import replace
@@ -28,6 +29,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
     ToolCallPart,
+    ToolCallPartDelta,
     ToolReturnPart,
     UserPromptPart,
 )
@@ -40,6 +42,7 @@ from conversations.providers.errors import ProviderError
 from conversations.providers.values import (
     MOST_DOLLARS,
     MOST_TOKENS,
+    CallDelta,
     ChatEvent,
     ChatMessage,
     ChatModelInfo,
@@ -232,8 +235,8 @@ def _with_calls_mended(response: ModelResponse, taken: Collection[str]) -> Model
     return replace(response, parts=parts)
 
 
-def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | None:
-    """The words an event carries; None for events that carry none."""
+def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | CallDelta | None:
+    """What an event carries of words or of a call; None for events that carry neither."""
     match event:
         case PartStartEvent(part=TextPart(content=text)) if text:
             return TextDelta(text)
@@ -243,7 +246,15 @@ def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | None:
             return ThinkingDelta(text)
         case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text)) if text:
             return ThinkingDelta(text)
+        case PartStartEvent(part=ToolCallPart(tool_name=name, args=arguments)):
+            return CallDelta(len(name) + _characters(arguments))
+        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=arguments)):
+            return CallDelta(_characters(arguments))
     return None
+
+
+def _characters(arguments: str | dict[str, Any] | None) -> int:
+    return len(arguments if isinstance(arguments, str) else json.dumps(arguments, default=str)) if arguments else 0
 
 
 def _finished(whole: ModelResponse) -> Finished:

@@ -87,6 +87,13 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class CallDelta:
+    """So many characters more of a call that is being written; the call itself comes when it is whole."""
+
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The end of an answer: tokens the provider counted (None: it did not say), dollars (None: price unknown)."""
 
@@ -100,7 +107,7 @@ class Finished:
     """See `ChatMessage.native`."""
 
 
-ChatEvent = TextDelta | ThinkingDelta | ToolCall | Finished
+ChatEvent = TextDelta | ThinkingDelta | CallDelta | ToolCall | Finished
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from conversations.providers.errors import ProviderError
 from conversations.providers.values import (
     MOST_DOLLARS,
     MOST_TOKENS,
+    CallDelta,
     ChatEvent,
     Finished,
     TextDelta,
@@ -38,8 +39,18 @@ class Round:
     finished: Finished | None = None
     first_token_ms: int | None = None
     _cleaner: Cleaner = field(default_factory=Cleaner)
-    _began: float = field(default_factory=time.monotonic)
+    _called: int = 0
+    """Characters of the calls, also of those that are not whole yet."""
+    _began: float | None = None
     _took_ms: int | None = None
+
+    def begin(self) -> None:
+        """The model is asked now: what comes before is not its time."""
+        self._began = time.monotonic()
+
+    @property
+    def was_asked(self) -> bool:
+        return self._began is not None
 
     def take(self, event: ChatEvent) -> str:
         """Add what an event brings; the words among it, clean, are for the viewers.
@@ -55,6 +66,9 @@ class Round:
                 return words
             case ThinkingDelta(text):
                 self.thinking += text[: self._room()]
+            case CallDelta(characters):
+                self._called += characters
+                self._room()
             case ToolCall():
                 self.calls.append(event)
             case Finished():
@@ -63,7 +77,7 @@ class Round:
         return ""
 
     def _room(self) -> int:
-        if (room := MOST_CHARACTERS - len(self.text) - len(self.thinking)) > 0:
+        if (room := MOST_CHARACTERS - len(self.text) - len(self.thinking) - self._called) > 0:
             return room
         raise ProviderError("endless_reply")
 
@@ -84,7 +98,9 @@ class Round:
     @property
     def elapsed_ms(self) -> int:
         """Milliseconds the model took, or has taken so far."""
-        return round((time.monotonic() - self._began) * 1000) if self._took_ms is None else self._took_ms
+        if self._took_ms is not None:
+            return self._took_ms
+        return round((time.monotonic() - self._began) * 1000) if self._began is not None else 0
 
     @property
     def said(self) -> list[Said]:

@@ -57,12 +57,17 @@ def _as_stored(done: Round, number: int) -> list[StoredMessage]:
 
 
 def trace(turn: Turn, draft: Draft, outcome: turns.Outcome) -> None:
-    """Keep what the calls took, a row each. The turn may have been erased meanwhile; then there is nothing to trace."""
+    """Keep what the calls took, a row each; a round that broke before it was asked is none.
+
+    The turn may have been erased meanwhile; then there is nothing to trace.
+    """
     if not Turn.objects.filter(pk=turn.pk).exists():
         return
     ended = outcome.error_code or ("ok" if outcome.status == Turn.Status.COMPLETE else outcome.status)
     ModelCall.objects.bulk_create(
-        _traced(turn, done, ended if done is draft.current and not done.calls else "ok") for done in draft.rounds
+        _traced(turn, done, ended if done is draft.current and not done.calls else "ok")
+        for done in draft.rounds
+        if done.was_asked
     )
 
 

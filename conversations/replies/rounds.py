@@ -55,6 +55,7 @@ class Rounds:
     async def _ask(self, model: ChatModel, tools: Mapping[str, Tool], *, must_answer: bool) -> None:
         request = await in_thread(prepared, self._turn, self._draft, tools, must_answer=must_answer)
         current = self._draft.current
+        current.begin()
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 if isinstance(event, ToolCall) and (must_answer or not request.tools):

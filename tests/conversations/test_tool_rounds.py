@@ -190,6 +190,14 @@ def test_a_call_broken_off_while_it_is_written_leaves_no_trace(stack: Stack, cal
     assert follow_up(caller, conversation)["status"] == "complete"
 
 
+def test_a_call_that_never_ends_is_cut_off_and_the_words_before_it_are_kept(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Let me see.", tool_calls=(search("x" * 1_500_000),), chunk_chars=5000))
+    conversation, turn = asked(caller)
+    ended = caller.wait(turn)
+    assert (ended["status"], ended["error_code"]) == ("failed", "endless_reply")
+    assert shape(caller, conversation) == [("user", ["text"]), ("assistant", ["text"])]
+
+
 def test_stop_while_the_second_answer_streams_keeps_everything(stack: Stack, caller: Caller) -> None:
     stack.provider.script(
         Reply("Let me look.", tool_calls=(ToolCall("current_time"),)),

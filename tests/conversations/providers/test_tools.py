@@ -14,6 +14,7 @@ from conversations.context.assemble import as_turns, assemble
 from conversations.context.values import Budget, StoredMessage, Toolbox
 from conversations.providers.registry import BUNDLED, chat_model
 from conversations.providers.values import (
+    CallDelta,
     ChatEvent,
     ChatMessage,
     ChatRequest,
@@ -45,6 +46,14 @@ def ask(dialect: str, provider: ScriptedProvider, *messages: ChatMessage, must_a
 
 def calls_of(events: list[ChatEvent]) -> list[ToolCall]:
     return [event for event in events if isinstance(event, ToolCall)]
+
+
+def test_a_call_is_counted_while_it_is_written(dialect: str, provider: ScriptedProvider) -> None:
+    arguments = json.dumps({"at": "x" * 1000})
+    provider.script(Reply("", tool_calls=(Scripted("look", arguments),), chunk_chars=10))
+    deltas = [event for event in ask(dialect, provider) if isinstance(event, CallDelta)]
+    assert len(deltas) > 50
+    assert sum(delta.characters for delta in deltas) == len("look") + len(arguments)
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
