@@ -37,7 +37,7 @@ def sweep() -> None:
         # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
         has_redis = is_reachable()
         swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
-        did["interrupted"] = len(swept.interrupted)
+        did["interrupted"], did["failed"] = len(swept.interrupted), swept.failed
         for turn in swept.interrupted:
             log.warning("turn_interrupted", turn=str(turn.pk))
             if has_redis:

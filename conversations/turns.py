@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -25,6 +26,8 @@ from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, TooManyReplies
 from conversations.streams import Shown
 from conversations.text import clean, clean_blocks, estimate_tokens, line, preview
+
+log = structlog.get_logger(__name__)
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """How long a turn may wait for a worker before the user is told that none came."""
@@ -145,9 +148,15 @@ def claim(turn_id: UUID, *, lease: timedelta) -> Turn | None:
 
 
 def renew(turn_ids: Collection[UUID], *, lease: timedelta) -> Renewal:
-    """Prolong the lease of a worker's turns, all in one statement."""
+    """Prolong the lease of a worker's turns, waiting for none.
+
+    One whose row somebody holds, for instance to delete its conversation, is passed over and alive until they let go:
+    it must not cost all the others their lease.
+    """
     live = Turn.objects.live().filter(pk__in=turn_ids)
-    live.update(lease_until=timezone.now() + lease)
+    with transaction.atomic():
+        free = list(live.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+        Turn.objects.filter(pk__in=free).update(lease_until=timezone.now() + lease)
     rows = live.values_list("pk", "stop_requested_at")
     stopping = {pk: requested is not None for pk, requested in rows}
     return Renewal(alive=frozenset(stopping), stopping=frozenset(pk for pk, stop in stopping.items() if stop))
@@ -255,10 +264,11 @@ def request_stop(turn: Turn) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep found: turns it ended, and turns that should be handed to the queue again."""
+    """What a sweep found: turns it ended, turns that should be handed to the queue again, how many it could not end."""
 
     interrupted: list[Turn]
     waiting: list[UUID]
+    failed: int = 0
 
 
 def sweep(*, now: datetime, shown: Callable[[UUID], Shown] = lambda _: Shown()) -> Swept:
@@ -267,13 +277,16 @@ def sweep(*, now: datetime, shown: Callable[[UUID], Shown] = lambda _: Shown()) 
     `shown` says what viewers of a turn have seen: what goes beyond the last save is kept with the end, in one
     transaction, for the next attempt may begin as soon as the turn has ended.
     """
-    interrupted = [
-        turn
-        for turn in Turn.objects.abandoned(now=now)
-        if end_for_worker(turn, Turn.Status.INTERRUPTED, seen=shown(turn.pk), now=now, abandoned_at=now)
-    ]
+    interrupted, failed = [], 0
+    for turn in Turn.objects.abandoned(now=now):
+        try:
+            if end_for_worker(turn, Turn.Status.INTERRUPTED, seen=shown(turn.pk), now=now, abandoned_at=now):
+                interrupted.append(turn)
+        except Exception as error:  # noqa: BLE001  # whatever is wrong with one turn, those behind it must end
+            failed += 1
+            log.warning("turn_not_ended", turn=str(turn.pk), error=type(error).__name__)
     waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
-    return Swept(interrupted=interrupted, waiting=waiting)
+    return Swept(interrupted=interrupted, waiting=waiting, failed=failed)
 
 
 def end_for_worker(

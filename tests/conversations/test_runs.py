@@ -6,15 +6,17 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.db import IntegrityError, connections, transaction
 from django.test import Client
 from django.utils import timezone
+from redis import Redis
 
 from accounts.models import User
 from conversations import runs, tasks, turns
 from conversations.models import Conversation, TaskRun, Turn
-from conversations.streams import BRIEFLY
-from tests.factories import PASSWORD, ask
+from conversations.streams import BRIEFLY, stream_key
+from tests.factories import PASSWORD, ask, make_conversation
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +85,22 @@ def test_a_sweep_that_breaks_is_told_of_by_its_kind(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ValueError, match="what somebody"):
         tasks.sweep()
     assert TaskRun.objects.get().error == "ValueError"
+
+
+def test_a_turn_that_cannot_be_ended_keeps_no_other_alive_and_is_counted(
+    owner: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, healthy = (ask(make_conversation(owner)) for _ in range(2))
+    Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.xadd(stream_key(broken.pk), {"event": "delta", "data": "no JSON, and private"})
+        tasks.sweep()
+        redis.delete(stream_key(broken.pk))
+    healthy.refresh_from_db()
+    assert healthy.status == Turn.Status.INTERRUPTED
+    run = TaskRun.objects.get()
+    assert (run.did["interrupted"], run.did["failed"], run.error) == (1, 1, "")
+    assert "private" not in caplog.text
 
 
 @pytest.mark.parametrize("error", [OSError, RuntimeError, ValueError])

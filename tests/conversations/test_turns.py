@@ -226,6 +226,26 @@ def test_renewing_tells_which_turns_are_alive_and_which_shall_stop(owner: User) 
     assert going.lease_until > timezone.now()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_somebody_holds_keeps_no_other_from_being_renewed(owner: User) -> None:
+    held, free = (ask(make_conversation(owner)) for _ in range(2))
+    for turn in (held, free):
+        turns.claim(turn.pk, lease=timedelta(0))
+
+    def renew() -> turns.Renewal:
+        try:
+            return turns.renew([held.pk, free.pk], lease=LEASE)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as elsewhere, transaction.atomic():
+        Conversation.objects.filter(pk=held.conversation_id).delete()
+        assert elsewhere.submit(renew).result(timeout=5).alive == {held.pk, free.pk}
+        transaction.set_rollback(True)
+    renewed = Turn.objects.filter(lease_until__gt=timezone.now()).values_list("pk", flat=True)
+    assert list(renewed) == [free.pk]
+
+
 def test_the_sweep_ends_a_turn_whose_worker_is_gone_and_keeps_what_was_streamed(conversation: Conversation) -> None:
     turn = ask(conversation)
     turns.claim(turn.pk, lease=timedelta(seconds=-1))
