@@ -1,4 +1,7 @@
-"""The database from an event loop: short calls in a few threads of their own."""
+"""The database from an event loop: short calls in a few threads of their own.
+
+What may take long, or must never wait for what does, has threads apart.
+"""
 
 import asyncio
 import functools
@@ -12,7 +15,6 @@ from django.db import InterfaceError, OperationalError, close_old_connections
 P = ParamSpec("P")
 R = TypeVar("R")
 
-THREADS = 4
 PATIENCE = 20.0
 """Seconds a reply's end waits for a database that is away."""
 PAUSE = 0.5
@@ -20,13 +22,26 @@ PAUSE = 0.5
 AWAY = (OperationalError, InterfaceError)
 """The server cannot be reached, or broke off; everything else is a fault that repeating does not mend."""
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="database")
+
+class Threads:
+    """So many threads, started when they are needed; whoever finds them busy waits for the first that is free."""
+
+    def __init__(self, name: str, *, most: int) -> None:
+        self._threads = ThreadPoolExecutor(most, thread_name_prefix=name)
+
+    async def __call__(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `function`, which may wait for the database, without holding up the loop."""
+        call = functools.partial(_with_fresh_connection, function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
 
-async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call `function`, which may wait for the database, without holding up the loop."""
-    call = functools.partial(_with_fresh_connection, function, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_threads, call)
+in_thread = Threads("database", most=4)
+
+in_lease_thread = Threads("leases", most=1)
+"""Replies are given up by the sweep when their leases are not renewed in time, and Stop is learned of here."""
+
+in_search_thread = Threads("searches", most=2)
+"""A search reads a whole conversation: the end of a reply must not wait for those of others."""
 
 
 async def insist(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -4,10 +4,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import models
-from django.db.models import Case, F, Func, Q, TextField, Value, When
-from django.db.models.functions import Left
 
 from accounts.models import User
 
@@ -74,14 +71,22 @@ UNSPACED = re.compile(
 """A character of a script that sets no spaces between words: full text takes such a sentence for one word."""
 
 
-class TextOfBlocks(Func):
-    """The words of the text blocks of `content`."""
-
-    template = (
-        "(SELECT string_agg(block ->> 'text', E'\\n') FROM jsonb_array_elements(%(expressions)s) block "
-        "WHERE block ->> 'type' = 'text')"
+MENTIONS_SQL = f"""
+    SELECT (
+        SELECT count(*) FROM unnest(%s::text[], %s::boolean[], %s::boolean[]) AS sought (words, is_word, is_part)
+        WHERE is_word AND lexemes @@ plainto_tsquery('simple', words) OR is_part AND strpos(text, upper(words)) > 0
     )
-    output_field = TextField()
+    FROM (
+        SELECT upper(said) AS text, to_tsvector('simple', left(said, {MOST_CHARACTERS})) AS lexemes
+        FROM (
+            SELECT coalesce(string_agg(block ->> 'text', E'\\n'), '') AS said
+            FROM jsonb_array_elements(conversations_message.content) AS block WHERE block ->> 'type' = 'text'
+        ) AS message
+        OFFSET 0
+    ) AS read_once
+"""  # noqa: S608  # a number of ours
+"""Takes what is sought, whether each is looked for as a word, and as a part of the text: how many a message has.
+`OFFSET 0` keeps PostgreSQL from reading the text again for each."""
 
 
 BELOW_SQL = """
@@ -116,25 +121,18 @@ class MessageQuerySet(models.QuerySet[Any]):
         ids = models.expressions.RawSQL(BELOW_SQL, [message_id])  # noqa: S611  # the statement is a constant
         return self.filter(id__in=ids)
 
-    def mentioning(self, query: str) -> "MessageQuerySet":
-        """Those whose text has any of the words of `query`, or `query` as it is; `score` says how many of them.
+    def by_mentions(self, query: str) -> "MessageQuerySet":
+        """All of them, first those whose text has most of the words of `query`; `score` says how many, 0 for none.
 
         Words are compared as they are written, whatever their language (`simple`); those of scripts without spaces are
-        also looked for inside of others.
+        also looked for inside of others. `query` as it is counts as one more.
         """
         words = list(dict.fromkeys(query.lower().split()))[:MOST_WORDS]
-        if not words:
-            return self.none()
-        whole = [Q(words__icontains=query.strip())] if len(words) > 1 or UNSPACED.search(query) else []
-        conditions = [*whole, *map(_has_word, words)]
-        found = self.annotate(
-            words=TextOfBlocks(F("content")), lexemes=SearchVector(Left("words", MOST_CHARACTERS), config="simple")
+        whole = [query.strip()] if len(words) > 1 or UNSPACED.search(query) else []
+        parts = [bool(UNSPACED.search(word)) for word in words]
+        score = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
+            MENTIONS_SQL,
+            [[*words, *whole], [True for _ in words] + [False for _ in whole], parts + [True for _ in whole]],
+            output_field=models.IntegerField(),
         )
-        scored = found.annotate(score=sum((Case(When(one, then=1), default=0) for one in conditions), Value(0)))
-        mentioned: MessageQuerySet = scored.filter(score__gt=0)
-        return mentioned
-
-
-def _has_word(word: str) -> Q:
-    is_word = Q(lexemes=SearchQuery(word, config="simple"))
-    return is_word | Q(words__icontains=word) if UNSPACED.search(word) else is_word
+        return self.annotate(score=score).order_by("-score", "-id")

@@ -19,7 +19,7 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError
 
 from conversations import turns
-from conversations.database import in_thread, insist
+from conversations.database import in_lease_thread, in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import chat_model, default_model_name
@@ -125,7 +125,7 @@ class Replies:
         while self._running:
             held = list(self._running)
             try:
-                renewal = await in_thread(turns.renew, held, lease=self._lease)
+                renewal = await in_lease_thread(turns.renew, held, lease=self._lease)
             except DatabaseError as error:
                 log.warning("leases_not_renewed", turns=len(held), error=type(error).__name__)
             else:

@@ -18,6 +18,8 @@ from conversations.tools.values import Scene, Tool, ToolFault
 
 log = structlog.get_logger(__name__)
 
+MOST_AT_ONCE = 20
+"""Calls of one round that are carried out."""
 SECONDS = 30.0
 """A tool may take."""
 RESULT_CHARACTERS = 16_000
@@ -29,9 +31,15 @@ LEAVE = 0.3
 async def carried_out(
     calls: Iterable[ToolCall], tools: Mapping[str, Tool], scene: Scene
 ) -> AsyncGenerator[ToolResult, None]:
-    """Carry out all calls at once, and yield each result when it is there. Closing breaks off what still runs."""
-    running = {asyncio.create_task(result_of(call, tools, scene)) for call in calls}
+    """Carry out calls at once, and yield each result when it is there. Closing breaks off what still runs.
+
+    Those beyond `MOST_AT_ONCE` are refused, which the model sees.
+    """
+    asked = list(calls)
+    running = {asyncio.create_task(result_of(call, tools, scene)) for call in asked[:MOST_AT_ONCE]}
     try:
+        for call in asked[MOST_AT_ONCE:]:
+            yield _result(call, f"Too many calls at once: {MOST_AT_ONCE} are carried out.", is_error=True)
         waiting = running
         while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

@@ -1,9 +1,13 @@
 """`search_conversation`: what was said earlier in this conversation, on the branch that is being answered."""
 
-from conversations.database import in_thread
+from django.db import OperationalError, connection, transaction
+from django.db.models import QuerySet
+from psycopg.errors import QueryCanceled
+
+from conversations.database import in_search_thread
 from conversations.models import Message, Turn
 from conversations.providers.values import ToolSpec
-from conversations.tools.values import Arguments, Scene
+from conversations.tools.values import Arguments, Scene, ToolFault
 
 ROWS = 2000
 """Messages of the branch looked at, the newest."""
@@ -11,6 +15,8 @@ HITS = 8
 EXCERPT = 400
 """Characters shown of each."""
 QUERY = 200
+SECONDS = 10.0
+"""A search may take; then the database itself gives it up, whoever may still be waiting for it."""
 
 
 class SearchConversation:
@@ -37,22 +43,37 @@ class SearchConversation:
     )
 
     async def run(self, arguments: Arguments, scene: Scene) -> str:
-        return await in_thread(found, scene.turn, str(arguments["query"]))
+        return await in_search_thread(found, scene.turn, str(arguments["query"]))
 
 
 def found(turn: Turn, query: str) -> str:
     """Excerpts of the messages before the question of `turn` that mention `query`.
 
     Those with most of its words come first, then the newest: by time alone a common word buries what is looked for.
+
+    Raises:
+        ToolFault: it takes too long.
     """
     branch = Message.objects.branch(turn.prompt.parent_id, rows=ROWS).filter(
         role__in=[Message.Role.USER, Message.Role.ASSISTANT]
     )
-    hits = list(branch.mentioning(query).order_by("-score", "-id")[: HITS + 1])
+    hits = _within(SECONDS, branch.by_mentions(query)[: HITS + 1])
     if not hits:
         return "No earlier message of this conversation mentions it."
     more = ["There are more, older ones."] if len(hits) > HITS else []
     return "\n\n".join([*(_excerpt(hit, query) for hit in hits[:HITS]), *more])
+
+
+def _within(seconds: float, scored: QuerySet[Message]) -> list[Message]:
+    """Those that mention anything."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds * 1000:.0f}"])
+            return [message for message in scored if message.score]  # type: ignore[attr-defined]  # see `by_mentions`
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise ToolFault("The search took too long. There is too much to be searched.") from error
+        raise
 
 
 def _excerpt(message: Message, query: str) -> str:

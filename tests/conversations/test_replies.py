@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 import pytest
 from django.conf import settings
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.utils import timezone
 from redis import Redis
 
@@ -15,6 +15,7 @@ from conversations import tasks, turns
 from conversations.models import Conversation, Message, ModelCall, Turn
 from conversations.streams import stream_key
 from pocketchat import celery_app
+from pocketchat.embedded.process import wait_until
 from tests.events import Viewer, parsed
 from tests.factories import make_user
 from tests.provider import Failure, HangUp, Reply, Silence, Usage
@@ -392,6 +393,19 @@ def test_viewers_are_shown_what_is_stored_whatever_the_provider_sends(stack: Sta
     conversation, turn = asked(caller)
     viewer = Viewer().watch(caller.http, turn)
     assert viewer.text == caller.messages(conversation)[-1]["text"] == "One two\nthree 😀 four"
+
+
+def test_leases_are_renewed_while_everything_else_waits_for_the_database(stack: Stack, caller: Caller) -> None:
+    begun_turns = []
+    for _ in range(6):
+        stack.provider.script(Reply(LONG, chunk_chars=7, chunk_delay=0.08))
+        begun_turns.append(asked(caller)[1])
+    wait_until(lambda: Message.objects.filter(role="assistant").count() == len(begun_turns), seconds=10)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE conversations_message")
+        time.sleep(5.5)  # Longer than a lease, and all threads have a save to wait with.
+        assert Turn.objects.filter(lease_until__gt=timezone.now(), pk__in=begun_turns).count() == len(begun_turns)
+    assert [caller.wait(turn)["status"] for turn in begun_turns] == ["complete"] * len(begun_turns)
 
 
 def test_a_provider_that_never_ends_is_cut_off_and_its_first_words_are_kept(stack: Stack, caller: Caller) -> None:

@@ -105,6 +105,18 @@ def test_calls_run_side_by_side_and_each_result_comes_when_it_is_there() -> None
     assert time.monotonic() - began < 0.5
 
 
+def test_of_very_many_calls_the_first_are_carried_out_and_the_others_told_so() -> None:
+    async def all_of_them() -> list[ToolResult]:
+        asked = [ToolCall(str(number), "echo", '{"word": "a"}') for number in range(calls.MOST_AT_ONCE + 5)]
+        return [result async for result in carried_out(asked, {"echo": Echo()}, SCENE)]
+
+    results = asyncio.run(all_of_them())
+    refused = [result for result in results if result.is_error]
+    assert {result.call_id for result in refused} == {str(calls.MOST_AT_ONCE + number) for number in range(5)}
+    assert "Too many calls at once" in refused[0].text
+    assert len(results) == calls.MOST_AT_ONCE + 5
+
+
 class Stubborn(Echo):
     """Does not let go when it is told to."""
 

@@ -1,11 +1,17 @@
 """`search_conversation`: what it finds, and what it never finds."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from conversations.models import Conversation, Turn
+from conversations.tools import search
 from conversations.tools.search import EXCERPT, HITS, around, found
-from tests.factories import ask, exchange, make_conversation
+from conversations.tools.values import ToolFault
+from tests.factories import answer, ask, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +98,35 @@ def test_hits_and_excerpts_are_bounded(conversation: Conversation) -> None:
     assert text.count("needle") == HITS
     assert text.endswith("There are more, older ones.")
     assert len(text) < HITS * (EXCERPT + 100)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_database_itself_gives_up_a_search_that_takes_too_long(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange(conversation, "bees")
+    turn = searching(conversation)
+    monkeypatch.setattr(search, "SECONDS", 0.3)
+
+    def looked() -> str:
+        try:
+            return found(turn, "bees")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as elsewhere, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE conversations_message")
+        with pytest.raises(ToolFault, match="took too long"):
+            elsewhere.submit(looked).result(timeout=3)
+
+
+def test_each_text_is_read_once_however_many_words_are_sought(conversation: Conversation) -> None:
+    exchange(conversation, "bees")
+    for query in ("bees", "bees " + " ".join(map(str, range(30)))):
+        with CaptureQueriesContext(connection) as queries:
+            found(searching(conversation), query)
+            answer(Turn.objects.live().get())
+        assert [one["sql"].count("to_tsvector") for one in queries if "to_tsvector" in one["sql"]] == [1]
 
 
 def test_an_excerpt_shows_the_word_with_what_is_around_it() -> None:
