@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import structlog
 from redis.exceptions import RedisError
 
-from conversations.streams.events import START, Entry, entry, position, stream_key
+from conversations.streams.events import BRIEFLY, START, Entry, entry, position, stream_key
 from conversations.streams.wire import Wire, connected
 
 log = structlog.get_logger(__name__)
@@ -65,10 +65,12 @@ class Hub:
         return bool(entries) and entries[-1].event == "done"
 
     async def _after(self, key: str, after: str) -> list[Entry]:
+        """Nothing when Redis does not say so briefly: the reader brings it as soon as it can."""
         try:
-            backlog = await self._wire.run("XRANGE", key, f"({after}", "+")
+            async with asyncio.timeout(BRIEFLY):
+                backlog = await self._wire.run("XRANGE", key, f"({after}", "+")
             return [entry(*raw) for raw in backlog]
-        except RedisError:
+        except (RedisError, TimeoutError):
             return []
 
     async def _watch(self, key: str, after: str) -> None:
@@ -76,9 +78,10 @@ class Hub:
         watched = self._cursors.get(key)
         if watched is None or position(after) < position(watched):
             self._cursors[key] = after
-            with suppress(RedisError):
-                await self._wire.run("XADD", self._wake_key, "MAXLEN", 1, "*", "watch", "more")
-                await self._wire.run("EXPIRE", self._wake_key, WAKE_LIFE)
+            with suppress(RedisError, TimeoutError):
+                async with asyncio.timeout(BRIEFLY):
+                    await self._wire.run("XADD", self._wake_key, "MAXLEN", 1, "*", "watch", "more")
+                    await self._wire.run("EXPIRE", self._wake_key, WAKE_LIFE)
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read())
 
@@ -103,7 +106,7 @@ class Hub:
                 entries = [entry(*raw) for raw in raw_entries]
                 if key == self._wake_key:
                     woken = entries[-1].id
-                elif key in self._cursors:
+                elif self._cursors.get(key) == streams[key]:  # Otherwise somebody came who needs earlier ones first.
                     self._cursors[key] = entries[-1].id
                     for queue in self._viewers[key]:
                         queue.put_nowait(entries)

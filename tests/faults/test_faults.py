@@ -148,6 +148,17 @@ def test_a_question_is_taken_while_valkey_refuses_to_write(product: Product, per
     assert person.wait(asked.json()["id"], seconds=ENDS_WITHIN)["status"] == "complete"
 
 
+def test_a_viewer_of_an_ended_reply_is_told_so_while_valkey_hangs(product: Product, person: Caller) -> None:
+    product.provider.script(Reply("Because."))
+    turn = person.ask(person.make_conversation(), "Why?").json()["id"]
+    person.wait(turn)
+    with product.hanging("valkey"):
+        began = time.monotonic()
+        viewer = Viewer().watch(person.http, turn)
+        assert (viewer.status, viewer.text) == ("complete", "Because.")
+        assert time.monotonic() - began < 4
+
+
 def test_people_log_in_while_valkey_hangs(product: Product, person: Caller) -> None:  # she has an account
     with product.hanging("valkey"), product.browser() as browser:
         began = time.monotonic()
