@@ -40,6 +40,9 @@ in_thread = Threads("database", most=4)
 in_lease_thread = Threads("leases", most=1)
 """Replies are given up by the sweep when their leases are not renewed in time, and Stop is learned of here."""
 
+in_viewer_thread = Threads("viewers", most=4)
+"""Those who watch a reply, however many, ask now and then whether it has ended."""
+
 in_search_thread = Threads("searches", most=2)
 """A search reads a whole conversation: the end of a reply must not wait for those of others."""
 

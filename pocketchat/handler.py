@@ -1,12 +1,13 @@
-"""Django under ASGI, with one thread for each request.
+"""Django under ASGI, with one thread for each request until it has its response.
 
 Middleware, views and the ORM are synchronous. Django's own handler goes from the event loop to a thread and back for
 every middleware of the old kind; here a request enters its thread once and comes back with the response. What streams
-is sent from the event loop as usual.
+is sent from the event loop as usual, and holds no thread.
 """
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import SyncToAsync, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
+from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -18,4 +19,20 @@ class OneThreadHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+        response = await sync_to_async(self._responded, thread_sensitive=True)(request)
+        if response.streaming:
+            _let_go_of_thread()
+        return response
+
+    def _responded(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.streaming:
+            connections.close_all()  # They belong to the thread.
+        return response
+
+
+def _let_go_of_thread() -> None:
+    """The request's thread would stay idle until the last event is sent; asgiref starts another when one is needed."""
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    if context and (executor := SyncToAsync.context_to_thread_executor.pop(context, None)):
+        executor.shutdown(wait=False)

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.db import connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -21,6 +20,7 @@ from rest_framework.request import Request
 from accounts.models import User
 from conversations import access
 from conversations.answers import reply_text
+from conversations.database import in_viewer_thread
 from conversations.streams import START, Entry, hub, position
 
 TICK = 3.0
@@ -125,7 +125,7 @@ async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> A
 
 async def _ended(viewer: User, turn_id: UUID) -> str:
     """The end of a turn as stored, as an event; empty while it lives."""
-    return await sync_to_async(_stored_end)(viewer, turn_id)
+    return await in_viewer_thread(_stored_end, viewer, turn_id)
 
 
 def _stored_end(viewer: User, turn_id: UUID) -> str:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import httpx
+import psutil
 import pytest
 from django.conf import settings
 from django.db import connection, connections, transaction
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 LONG = "".join(f"word{number} " for number in range(120))
 SLOW = Reply(LONG, chunk_chars=7, chunk_delay=0.03)
 """About four seconds, or three with luck."""
+VIEWERS = 50
 
 
 def asked(caller: Caller, text: str = "Why?") -> tuple[str, str]:
@@ -393,6 +395,21 @@ def test_viewers_are_shown_what_is_stored_whatever_the_provider_sends(stack: Sta
     conversation, turn = asked(caller)
     viewer = Viewer().watch(caller.http, turn)
     assert viewer.text == caller.messages(conversation)[-1]["text"] == "One two\nthree 😀 four"
+
+
+def test_many_viewers_of_a_reply_hold_no_threads(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply(LONG, chunk_chars=7, chunk_delay=0.08))
+    _, turn = asked(caller)
+    (web,) = (process for process in map(psutil.Process, stack.pids()) if "uvicorn" in process.cmdline())
+    before = web.num_threads()
+    viewers: list[Viewer] = []
+    with ThreadPoolExecutor(VIEWERS) as watching:
+        for _ in range(VIEWERS):
+            watching.submit(lambda: viewers.append(Viewer().watch(caller.http, turn)))
+        time.sleep(4)  # Past the first time that they ask whether it has ended.
+        during = web.num_threads()
+    assert during - before < VIEWERS / 2, (before, during)
+    assert [viewer.text for viewer in viewers] == [LONG] * VIEWERS
 
 
 def test_leases_are_renewed_while_everything_else_waits_for_the_database(stack: Stack, caller: Caller) -> None:
