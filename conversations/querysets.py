@@ -135,4 +135,5 @@ class MessageQuerySet(models.QuerySet[Any]):
             [[*words, *whole], [True for _ in words] + [False for _ in whole], parts + [True for _ in whole]],
             output_field=models.IntegerField(),
         )
-        return self.annotate(score=score).order_by("-score", "-id")
+        scored: MessageQuerySet = self.annotate(score=score).order_by("-score", "-id")
+        return scored

@@ -5,7 +5,7 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -253,7 +253,7 @@ def _delta(event: ModelResponseStreamEvent) -> TextDelta | ThinkingDelta | CallD
     return None
 
 
-def _characters(arguments: str | dict[str, Any] | None) -> int:
+def _characters(arguments: str | Mapping[str, object] | None) -> int:
     return len(arguments if isinstance(arguments, str) else json.dumps(arguments, default=str)) if arguments else 0
 
 
