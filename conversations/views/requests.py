@@ -1,4 +1,4 @@
-"""What all pages share: who may come in, and what an htmx request is."""
+"""What all pages share: who may come in, what an htmx request is, how a number is read."""
 
 import functools
 from collections.abc import Callable
@@ -14,6 +14,11 @@ P = ParamSpec("P")
 def is_partial(request: HttpRequest) -> bool:
     """The page asks for a part of itself."""
     return request.headers.get("HX-Request") == "true"
+
+
+def number(text: str) -> int | None:
+    """A message's id as it was sent; nonsense means none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def for_people_logged_in(

@@ -57,7 +57,7 @@ def test_going_to_another_version_opens_its_branch(page: Client, conversation: C
     assert part["HX-Retarget"] == "#thread"
 
 
-@pytest.mark.parametrize("named", ["", "x", "²", "-1", "9" * 30])
+@pytest.mark.parametrize("named", ["", "x", "²", "-1", "9" * 30, "9" * 5000])
 def test_going_to_nothing_we_know_is_refused(page: Client, conversation: Conversation, named: str) -> None:
     exchange(conversation)
     assert page.post(address(conversation, "branch/"), {"message": named}).status_code == 404
