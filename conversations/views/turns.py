@@ -12,11 +12,11 @@ from conversations import access, branches, turns
 from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
 from conversations.models import Conversation
 from conversations.prompts import checked_prompt, model_for
-from conversations.refusals import ConversationBusy, Refusal
+from conversations.refusals import Refusal
 from conversations.tasks import stop_turn, take_on
 from conversations.tree import is_on_branch
 from conversations.views.pages import branch_shown, conversation_context, home_context
-from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.requests import for_people_logged_in, is_partial, ways_out
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
 
@@ -148,16 +148,10 @@ def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
 def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
     """Say what is wrong where it was sent from; the text stays in the form."""
     form.full_clean()
-    ways_out = _ways_out(form, refusal)
-    if is_partial(request):
-        context = ways_out | {"message": str(refusal), "conversation": conversation}
-        return render(request, "conversations/_problem.html", context, status=refusal.status)
-    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways_out
-    return render(request, "conversations/conversation.html", page, status=refusal.status)
-
-
-def _ways_out(form: ComposerForm, refusal: Refusal) -> dict[str, object]:
-    """What the buttons beside a refusal lead to: the reply that is being written, a branch behind what was seen."""
-    running = refusal.turn_id if isinstance(refusal, ConversationBusy) else None
     seen = form.cleaned_data.get("parent") if form.is_bound else None
-    return {"code": refusal.code, "running": running, "branch_from": seen or BEGINNING}
+    ways = ways_out(refusal) | {"branch_from": seen or BEGINNING}
+    if is_partial(request):
+        context = ways | {"message": str(refusal), "conversation": conversation}
+        return render(request, "conversations/_problem.html", context, status=refusal.status)
+    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
+    return render(request, "conversations/conversation.html", page, status=refusal.status)

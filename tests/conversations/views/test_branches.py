@@ -88,6 +88,17 @@ def test_a_refused_edit_keeps_its_words(page: Client, conversation: Conversation
     assert Turn.objects.count() == 1
 
 
+@pytest.mark.parametrize("headers", [{}, HX])
+def test_an_edit_refused_for_a_running_reply_leads_to_it(
+    page: Client, conversation: Conversation, headers: dict[str, str]
+) -> None:
+    first = exchange(conversation)
+    live = ask(conversation, "And?")
+    response = page.post(address(conversation, f"messages/{first.prompt_id}/edit/"), {"text": "Else?"}, headers=headers)
+    assert response.status_code == 409
+    assert f'action="/turns/{live.pk}/show/"' in response.content.decode()
+
+
 def test_a_reply_cannot_be_edited(page: Client, conversation: Conversation) -> None:
     reply = reply_of(exchange(conversation))
     assert page.get(address(conversation, f"messages/{reply.pk}/edit/")).status_code == 404
