@@ -92,7 +92,7 @@ def remove(conversation_id: UUID, message_id: int) -> Removed:
 
     Raises:
         Http404
-        NoOtherVersion: the last one goes with its conversation.
+        NoOtherVersion: the last one stays.
     """
     with transaction.atomic():
         conversation = tree.locked(conversation_id)

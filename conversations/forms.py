@@ -1,4 +1,4 @@
-"""What the pages accept. The limits of a question are `check_prompt`'s, so that page and API say the same."""
+"""What the pages accept. The limits of a question are `checked_prompt`'s, so that page and API say the same."""
 
 from typing import Any, TypeVar
 from uuid import uuid4

@@ -155,7 +155,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 class NewTurnSerializer(serializers.Serializer[Any]):
     """A question, and the newest message its sender has seen; `branch` hangs it there whatever came after."""
 
-    # No limit here: `check_prompt` names the size and the limit.
+    # No limit here: `checked_prompt` names the size and the limit.
     text = CleanCharField(trim_whitespace=False, allow_blank=True)
     parent = serializers.IntegerField(  # type: ignore[assignment]  # a field named as DRF names an attribute
         required=False, allow_null=True, default=None
