@@ -1,7 +1,8 @@
 """The life of a turn: asked, claimed, renewed, ended. Each step is one short, guarded write.
 
 A turn is answered at most once and ends exactly once, because every step says what it expects to find:
-whoever comes second changes nothing and is told so. No step waits for a network.
+whoever comes second changes nothing and is told so. No transaction waits for a network; `sweep` asks between them what
+viewers have seen.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -140,7 +141,8 @@ def claim(turn_id: UUID, *, lease: timedelta) -> Turn | None:
     )
     if not claimed:
         return None
-    turn: Turn = Turn.objects.select_related("conversation", "prompt").get(pk=turn_id)
+    # It may have been deleted since.
+    turn: Turn | None = Turn.objects.select_related("conversation", "prompt").filter(pk=turn_id).first()
     return turn
 
 

@@ -35,8 +35,7 @@ class TurnStop(APIView):
     def post(self, request: Request, turn_id: UUID) -> Response:
         turn = access.turn_of(request.user, turn_id)
         stop_turn(turn)
-        turn.refresh_from_db()
-        return Response(TurnSerializer(turn).data)
+        return Response(TurnSerializer(access.turn_of(request.user, turn_id)).data)
 
 
 class TurnRegenerate(APIView):

@@ -55,14 +55,15 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @for_people_logged_in
 def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """One turn as it stands; the page asks when its events have ended."""
-    found = access.turn_of(request.user, turn_id)
-    view = turn_view(found)
-    if _brought_nothing(view):
-        return branch_shown(request, found.conversation_id)
-    newest = found.conversation.head_id if view.is_newest else None
-    entry = entry_of(found.conversation, is_current=True)
-    context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
-    return render(request, "conversations/_turn.html", context)
+    with access.as_of_one_moment():
+        found = access.turn_of(request.user, turn_id)
+        view = turn_view(found)
+        if _brought_nothing(view):
+            return branch_shown(request, found.conversation_id)
+        newest = found.conversation.head_id if view.is_newest else None
+        entry = entry_of(found.conversation, is_current=True)
+        context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
+        return render(request, "conversations/_turn.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -134,15 +135,16 @@ def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
 def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
     if not is_partial(request):
         return redirect("conversations:conversation", asked.turn.conversation_id)
-    asked_turn = access.turn_of(request.user, asked.turn.pk)
-    context = {
-        "turn": turn_view(asked_turn),
-        "conversation": asked_turn.conversation,
-        "oob_parent": asked_turn.conversation.head_id,
-        "was_asked": True,
-        "entry": entry_of(asked_turn.conversation, is_current=True),
-    }
-    return render(request, "conversations/_turn.html", context)
+    with access.as_of_one_moment():
+        asked_turn = access.turn_of(request.user, asked.turn.pk)
+        context = {
+            "turn": turn_view(asked_turn),
+            "conversation": asked_turn.conversation,
+            "oob_parent": asked_turn.conversation.head_id,
+            "was_asked": True,
+            "entry": entry_of(asked_turn.conversation, is_current=True),
+        }
+        return render(request, "conversations/_turn.html", context)
 
 
 def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
