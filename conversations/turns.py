@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -34,6 +34,9 @@ REQUEUE_AFTER = timedelta(seconds=10)
 """A turn queued for longer is handed to the queue again: its task may have been lost with Redis."""
 
 FALLBACK_TITLE_CHARACTERS = 60
+
+REPLIES_OF_A_PERSON = 0x7265706C
+"""Names the advisory locks of PostgreSQL that are held while a person's replies are counted."""
 
 HISTORY_ROWS = 1000
 """Messages read of a branch at most, however small they are."""
@@ -93,7 +96,8 @@ def ask(
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
         if earlier := asked_before(conversation, request_key):
-            _refuse_unless(earlier.brought_its_prompt and earlier.prompt.text == clean(text), earlier)
+            is_same = earlier.brought_its_prompt and earlier.prompt.text == clean(text)
+            _refuse_unless(is_same and tree.is_place_for(earlier.prompt, parent_id), earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
         if is_branch:
@@ -311,9 +315,21 @@ def _refuse_when_busy(conversation: Conversation) -> None:
     live = Turn.objects.live()
     if running := live.filter(conversation=conversation).values_list("pk", flat=True).first():
         raise ConversationBusy(running)
+    _hold_the_count(conversation)
     most = settings.POCKETCHAT_REPLIES_A_PERSON
     if live.filter(conversation__owner=conversation.owner_id).count() >= most:
         raise TooManyReplies(most)
+
+
+def _hold_the_count(conversation: Conversation) -> None:
+    """Until the transaction ends: of questions sent at once into several conversations none counts without the others.
+
+    Whoever holds it waits for nothing else, so nobody waits in a circle.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [REPLIES_OF_A_PERSON, str(conversation.owner_id)]
+        )
 
 
 def _stored_question(conversation: Conversation, text: str, request_key: str, model: str, lease: timedelta) -> Turn:
