@@ -298,6 +298,14 @@ def end_for_worker(
     return True
 
 
+def keep_seen(turn: Turn, seen: Shown) -> None:
+    """Keep what viewers of an ended turn have seen beyond what was kept with its end."""
+    with transaction.atomic():
+        if _locked_conversation(turn) and Turn.objects.filter(pk=turn.pk).exists():
+            answers.keep_shown(turn, seen.text, calls=seen.calls)
+            answers.settle_tokens(turn)
+
+
 def asked_before(conversation: Conversation, request_key: str) -> Turn | None:
     """The turn that this request has already made."""
     found = Turn.objects.select_related("prompt").filter(conversation=conversation, request_key=request_key)
