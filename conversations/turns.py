@@ -107,10 +107,13 @@ def ask(
         return Asked(_stored_question(conversation, text, request_key, model, lease), is_new=True)
 
 
-def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
+def retry(
+    turn: Turn, *, request_key: str, model: str, goes_on_with: str | None = None, lease: timedelta = QUEUE_PATIENCE
+) -> Asked:
     """Have the question of an ended turn answered again, wherever it stands.
 
-    The earlier answers stay as siblings, each with what was said after it.
+    The earlier answers stay as siblings, each with what was said after it. `goes_on_with` becomes the conversation's
+    own model (empty: the installation's); None changes nothing about later turns.
 
     Raises:
         Http404, ConversationBusy, KeyReused
@@ -134,6 +137,9 @@ def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_
             prompt.resume_at_id = conversation.head_id
             prompt.save(update_fields=["resume_at"])
         tree.move_head(conversation, prompt.pk)
+        if goes_on_with is not None:
+            conversation.model = goes_on_with
+            conversation.save(update_fields=["model"])
     return Asked(again, is_new=True)
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from conversations import access, branches, turns
 from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
-from conversations.models import Conversation
+from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
 from conversations.tasks import stop_turn, take_on
@@ -88,7 +88,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     form = RetryForm(request.POST)
     form.full_clean()
     try:
-        asked = turns.retry(found, request_key=form.request_key_or_new(), model=model_for(found.conversation))
+        asked = _retry(found, form)
     except Refusal as refusal:
         return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
     take_on(asked)
@@ -130,6 +130,13 @@ def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
         is_branch=form.is_branch,
     )
     return take_on(asked)
+
+
+def _retry(turn: Turn, form: RetryForm) -> turns.Asked:
+    key = form.request_key_or_new()
+    if form.cleaned_data["use_default"]:
+        return turns.retry(turn, request_key=key, model=model_for(None), goes_on_with="")
+    return turns.retry(turn, request_key=key, model=model_for(turn.conversation))
 
 
 def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:

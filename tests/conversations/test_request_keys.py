@@ -2,6 +2,7 @@
 
 import pytest
 
+from accounts.models import User
 from conversations import branches, turns
 from conversations.models import Conversation, Turn
 from conversations.refusals import KeyReused
@@ -42,7 +43,7 @@ def test_the_same_words_behind_another_reply_to_the_same_question_are_another_re
         send(conversation, reply_of(first).pk, is_branch=True)
 
 
-def test_a_message_of_another_conversation_is_no_place_of_this_one(conversation: Conversation, owner: object) -> None:
+def test_a_message_of_another_conversation_is_no_place_of_this_one(conversation: Conversation, owner: User) -> None:
     first = exchange(conversation)
     send(conversation, reply_of(first).pk)
     elsewhere = exchange(Conversation.objects.create(owner=owner, request_key="other"))
