@@ -87,7 +87,8 @@ def keep_shown(turn: Turn, text: str, *, calls: int) -> None:
         return  # No word follows calls without results.
     if not (text.startswith(last.text) and len(text) > len(last.text) if last else bool(text.strip())):
         return
-    newest = Said(Message.Role.ASSISTANT, [{"type": "text", "text": text}], is_partial=True)
+    others = [block for block in last.content if block["type"] != "text"] if last else []
+    newest = Said(Message.Role.ASSISTANT, [*others, {"type": "text", "text": text}], is_partial=True)
     before = rows[:-1] if last else rows
     write(turn, [*(Said(Message.Role(row.role), row.content) for row in before), newest])
 

@@ -30,7 +30,8 @@ def edit(
     if question.role != Message.Role.USER:
         raise NotEditable
     running = _live_turn_beside(question)
-    seen = {running.pk: shown(running.pk)} if running else {}  # Before the transaction: this asks Redis.
+    # Outside the transaction: this asks Redis.
+    seen = {running.pk: shown(running.pk)} if running else {}
     with transaction.atomic():
         conversation = tree.locked(question.conversation_id)
         tree.message_in(conversation, question.pk)
@@ -44,7 +45,11 @@ def edit(
             model=model,
             is_branch=True,
         )
-    return turns.Asked(asked.turn, is_new=asked.is_new, stopped=stopped)
+    if stopped is None:
+        return asked
+    # Words that came while this waited for the conversation, or of a reply that had begun meanwhile.
+    turns.keep_seen(stopped, shown(stopped.pk))
+    return turns.Asked(asked.turn, is_new=asked.is_new, stopped=stopped.pk)
 
 
 def switch(conversation_id: UUID, message_id: int) -> int:
@@ -92,7 +97,7 @@ def remove(conversation_id: UUID, message_id: int) -> Removed:
 
     Raises:
         Http404
-        NoOtherVersion: the last one goes with its conversation.
+        NoOtherVersion: the last one stays.
     """
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
@@ -131,10 +136,10 @@ def _live_turn_beside(question: Message) -> Turn | None:
     return live
 
 
-def _stopped_beside(question: Message, seen: dict[UUID, Shown]) -> UUID | None:
+def _stopped_beside(question: Message, seen: dict[UUID, Shown]) -> Turn | None:
     running = _live_turn_beside(question)
     if running is None:
         return None
     status = Turn.Status.STOPPED
     turns.end_for_worker(running, status, seen=seen.get(running.pk, Shown()), now=timezone.now())
-    return running.pk
+    return running

@@ -1,4 +1,4 @@
-"""What the pages accept. The limits of a question are `check_prompt`'s, so that page and API say the same."""
+"""What the pages accept. The limits of a question are `checked_prompt`'s, so that page and API say the same."""
 
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -29,9 +29,10 @@ class LineField(forms.CharField):
 
 
 class RetryForm(forms.Form):
-    """The key that makes a repetition the same request."""
+    """The key that makes a repetition the same request, and whether the installation's own model shall answer."""
 
     request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
+    use_default = forms.BooleanField(required=False)
 
     def request_key_or_new(self) -> str:
         """One too long is cut: the same again must name the same."""

@@ -79,7 +79,7 @@ class NoOtherVersion(Refusal):
     code = "no_other_version"
 
     def __init__(self) -> None:
-        super().__init__("This is the only version. It goes when its conversation is deleted.")
+        super().__init__("This is the only version. One has to stay.")
 
 
 class EmptyPrompt(Refusal):

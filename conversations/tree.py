@@ -116,6 +116,23 @@ def place_for_question(conversation: Conversation, parent_id: int | None) -> int
     return end.pk if end else parent_id
 
 
+def is_place_for(question: Message, seen_id: int | None) -> bool:
+    """Whether a stored question may be the one of a sender who saw `seen_id`; see `place_for_question`.
+
+    Also of one who sends it again from a page that shows it already.
+    """
+    if question.parent_id == seen_id or seen_id is None:
+        return question.parent_id == seen_id
+    seen = Message.objects.filter(conversation=question.conversation_id, pk=seen_id).first()
+    if seen is None:
+        return False
+    if question.parent is not None and question.parent.role != Message.Role.USER:
+        reply = question.parent.turn
+        if seen_id == reply.prompt_id or (seen.role != Message.Role.USER and seen.turn_id == reply.pk):
+            return True
+    return is_on_branch(question.pk, head_id=seen_id)
+
+
 def move_head(conversation: Conversation, to: int | None) -> None:
     """Go to a message, and remember where the branch that is left was left. With the conversation held."""
     here = conversation.head_id

@@ -1,7 +1,8 @@
 """The life of a turn: asked, claimed, renewed, ended. Each step is one short, guarded write.
 
 A turn is answered at most once and ends exactly once, because every step says what it expects to find:
-whoever comes second changes nothing and is told so. No step waits for a network.
+whoever comes second changes nothing and is told so. No transaction waits for a network; `sweep` asks between them what
+viewers have seen.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,7 +14,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -36,6 +37,9 @@ REQUEUE_AFTER = timedelta(seconds=10)
 """A turn queued for longer is handed to the queue again: its task may have been lost with Redis."""
 
 FALLBACK_TITLE_CHARACTERS = 60
+
+REPLIES_OF_A_PERSON = 0x7265706C
+"""Names the advisory locks of PostgreSQL that are held while a person's replies are counted."""
 
 HISTORY_ROWS = 1000
 """Messages read of a branch at most, however small they are."""
@@ -95,7 +99,8 @@ def ask(
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
         if earlier := asked_before(conversation, request_key):
-            _refuse_unless(earlier.brought_its_prompt and earlier.prompt.text == clean(text), earlier)
+            is_same = earlier.brought_its_prompt and earlier.prompt.text == clean(text)
+            _refuse_unless(is_same and tree.is_place_for(earlier.prompt, parent_id), earlier)
             return Asked(earlier, is_new=False)
         _refuse_when_busy(conversation)
         if is_branch:
@@ -105,10 +110,13 @@ def ask(
         return Asked(_stored_question(conversation, text, request_key, model, lease), is_new=True)
 
 
-def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_PATIENCE) -> Asked:
+def retry(
+    turn: Turn, *, request_key: str, model: str, goes_on_with: str | None = None, lease: timedelta = QUEUE_PATIENCE
+) -> Asked:
     """Have the question of an ended turn answered again, wherever it stands.
 
-    The earlier answers stay as siblings, each with what was said after it.
+    The earlier answers stay as siblings, each with what was said after it. `goes_on_with` becomes the conversation's
+    own model (empty: the installation's); None changes nothing about later turns.
 
     Raises:
         Http404, ConversationBusy, KeyReused
@@ -132,6 +140,9 @@ def retry(turn: Turn, *, request_key: str, model: str, lease: timedelta = QUEUE_
             prompt.resume_at_id = conversation.head_id
             prompt.save(update_fields=["resume_at"])
         tree.move_head(conversation, prompt.pk)
+        if goes_on_with is not None:
+            conversation.model = goes_on_with
+            conversation.save(update_fields=["model"])
     return Asked(again, is_new=True)
 
 
@@ -143,7 +154,8 @@ def claim(turn_id: UUID, *, lease: timedelta) -> Turn | None:
     )
     if not claimed:
         return None
-    turn: Turn = Turn.objects.select_related("conversation", "prompt").get(pk=turn_id)
+    # It may have been deleted since.
+    turn: Turn | None = Turn.objects.select_related("conversation", "prompt").filter(pk=turn_id).first()
     return turn
 
 
@@ -305,6 +317,14 @@ def end_for_worker(
     return True
 
 
+def keep_seen(turn: Turn, seen: Shown) -> None:
+    """Keep what viewers of an ended turn have seen beyond what was kept with its end."""
+    with transaction.atomic():
+        if _locked_conversation(turn) and Turn.objects.filter(pk=turn.pk).exists():
+            answers.keep_shown(turn, seen.text, calls=seen.calls)
+            answers.settle_tokens(turn)
+
+
 def asked_before(conversation: Conversation, request_key: str) -> Turn | None:
     """The turn that this request has already made."""
     found = Turn.objects.select_related("prompt").filter(conversation=conversation, request_key=request_key)
@@ -322,9 +342,21 @@ def _refuse_when_busy(conversation: Conversation) -> None:
     live = Turn.objects.live()
     if running := live.filter(conversation=conversation).values_list("pk", flat=True).first():
         raise ConversationBusy(running)
+    _hold_the_count(conversation)
     most = settings.POCKETCHAT_REPLIES_A_PERSON
     if live.filter(conversation__owner=conversation.owner_id).count() >= most:
         raise TooManyReplies(most)
+
+
+def _hold_the_count(conversation: Conversation) -> None:
+    """Until the transaction ends: of questions sent at once into several conversations none counts without the others.
+
+    Whoever holds it waits for nothing else, so nobody waits in a circle.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [REPLIES_OF_A_PERSON, str(conversation.owner_id)]
+        )
 
 
 def _stored_question(conversation: Conversation, text: str, request_key: str, model: str, lease: timedelta) -> Turn:

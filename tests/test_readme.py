@@ -1,10 +1,12 @@
-"""What the README says of providers is so with what is installed."""
+"""What the README says of providers, layers and events is so with what is installed and written."""
 
 import re
+import tomllib
 
 import pytest
 from pydantic_ai.models import infer_model
 
+from conversations.api.schema import EVENTS
 from tests.stack import ROOT
 
 README = " ".join((ROOT / "README.md").read_text().split())
@@ -41,3 +43,19 @@ def test_a_provider_that_works_as_installed(provider: str) -> None:
 def test_a_provider_with_a_package_of_its_own(provider: str) -> None:
     with pytest.raises(ImportError, match="pip install"):
         infer_model(f"{provider}:some/model")
+
+
+def test_every_layer_is_in_the_readmes_list() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract.get("containers") == ["conversations"])
+    named = {name for layer in layers for name in re.split(r"[ |:]+", layer) if "(" not in name}
+    listed = re.search(r"Imports point down only.*One turn, from the keyboard", README)
+    assert listed
+    missing = named - {"apps"} - set(re.findall(r"\w+", listed[0]))
+    assert not missing
+
+
+def test_what_a_stream_may_end_with_is_named_in_readme_and_schema() -> None:
+    ends = {f"`{event}`" for event in ("hello", "delta", "tool", "snapshot", "done", "gone")}
+    assert all(end in README for end in ends)
+    assert all(end in EVENTS["description"] for end in ends)

@@ -10,7 +10,8 @@ EVENTS = {
         "event of the same id that brings the `result`, `done` or `failed`; `label` says it in a line for people, "
         "`arguments` is what the tool was called with (text where the model wrote no JSON object). `snapshot` {text}: "
         "replace everything shown so far, calls, too; events that bring back the rest follow. `done` {status}: the end "
-        "of it, with the whole text when it comes from storage."
+        "of it, with the whole text when it comes from storage; the status is that of the turn, or `gone` when it was "
+        "deleted while it was watched."
     ),
     "parameters": [
         {"in": "path", "name": "turn_id", "required": True, "schema": {"type": "string", "format": "uuid"}},

@@ -10,6 +10,7 @@ from conversations import branches
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
+from conversations.providers.registry import offered_models
 from conversations.text import clean, line
 from conversations.tree import Children, siblings_of
 
@@ -37,11 +38,25 @@ class LineField(serializers.CharField):
         return line(super().to_internal_value(data))
 
 
+class ModelField(serializers.CharField):
+    """The name of a model this installation offers, or of the one it is anyway; empty: the installation's choice."""
+
+    def to_internal_value(self, data: Any) -> str:
+        name: str = super().to_internal_value(data)
+        offered = offered_models()
+        if name and name not in offered and name != getattr(self.parent.instance, "model", ""):
+            raise serializers.ValidationError(f"This installation offers: {', '.join(offered)}.")
+        return name
+
+
 class ConversationSerializer(serializers.ModelSerializer[Conversation]):
     """A conversation without its messages."""
 
     title = LineField(max_length=TITLE_CHARACTERS, allow_blank=True, required=False)
     system_prompt = CleanCharField(max_length=SYSTEM_PROMPT_CHARACTERS, allow_blank=True, required=False)
+    model = ModelField(
+        allow_blank=True, required=False, help_text="One that the installation offers; empty: its own choice."
+    )
     head = serializers.IntegerField(
         source="head_id",
         required=False,
@@ -63,7 +78,7 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "pinned",
             "archived",
         )
-        read_only_fields = ("id", "title_source", "model", "created_at", "last_activity_at")
+        read_only_fields = ("id", "title_source", "created_at", "last_activity_at")
 
     def validate_head(self, head: int | None) -> int:
         if head is None or self.instance is None:
@@ -155,12 +170,22 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 class NewTurnSerializer(serializers.Serializer[Any]):
     """A question, and the newest message its sender has seen; `branch` hangs it there whatever came after."""
 
-    # No limit here: `check_prompt` names the size and the limit.
+    # No limit here: `checked_prompt` names the size and the limit.
     text = CleanCharField(trim_whitespace=False, allow_blank=True)
     parent = serializers.IntegerField(  # type: ignore[assignment]  # a field named as DRF names an attribute
         required=False, allow_null=True, default=None
     )
     branch = serializers.BooleanField(required=False, default=False)
+
+
+class RegenerateSerializer(serializers.Serializer[Any]):
+    """`model` answers this once; the conversation keeps its own."""
+
+    model = ModelField(
+        allow_blank=True,
+        required=False,
+        help_text="One that the installation offers, empty: its own choice. Left out: the conversation's.",
+    )
 
 
 class RequestKeySerializer(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from conversations import access, turns
 from conversations.api.conversations import answered
 from conversations.api.keys import request_key
-from conversations.api.serializers import TurnSerializer
+from conversations.api.serializers import RegenerateSerializer, TurnSerializer
 from conversations.prompts import model_for
 from conversations.tasks import stop_turn
 
@@ -35,16 +35,19 @@ class TurnStop(APIView):
     def post(self, request: Request, turn_id: UUID) -> Response:
         turn = access.turn_of(request.user, turn_id)
         stop_turn(turn)
-        turn.refresh_from_db()
-        return Response(TurnSerializer(turn).data)
+        return Response(TurnSerializer(access.turn_of(request.user, turn_id)).data)
 
 
 class TurnRegenerate(APIView):
     @extend_schema(
-        request=None,
+        request=RegenerateSerializer,
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         responses={201: TurnSerializer, 200: TurnSerializer},
     )
     def post(self, request: Request, turn_id: UUID) -> Response:
         turn = access.turn_of(request.user, turn_id)
-        return answered(turns.retry(turn, request_key=request_key(request), model=model_for(turn.conversation)))
+        chosen = RegenerateSerializer(data=request.data)
+        chosen.is_valid(raise_exception=True)
+        own = model_for(turn.conversation)
+        model = (chosen.validated_data["model"] or model_for(None)) if "model" in chosen.validated_data else own
+        return answered(turns.retry(turn, request_key=request_key(request), model=model))

@@ -101,5 +101,8 @@ class Turn(models.Model):
 
     @property
     def brought_its_prompt(self) -> bool:
-        """It began with its question; any other turn of that question answers it again."""
-        return bool(self.prompt.turn_id == self.pk)
+        """It began with its question; any other turn of that question answers it again.
+
+        Question and turn are of one moment then. One that was handed a question, whose own turn was deleted, is later.
+        """
+        return bool(self.prompt.turn_id == self.pk and self.prompt.created_at == self.created_at)

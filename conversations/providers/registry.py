@@ -31,6 +31,12 @@ def default_model_name() -> str:
     return settings.POCKETCHAT_CHAT_MODEL or BUNDLED
 
 
+def offered_models() -> tuple[str, ...]:
+    """The models a conversation may choose, the default one first."""
+    bundled = [BUNDLED] if settings.POCKETCHAT_BUNDLED_URL else []
+    return tuple(dict.fromkeys([default_model_name(), *bundled]))
+
+
 def chat_model_info(name: str) -> ChatModelInfo:
     """What is known of a model without asking anybody."""
     provider, _, model = name.partition(":")

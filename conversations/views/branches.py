@@ -15,7 +15,7 @@ from conversations.refusals import Refusal
 from conversations.streams import shown
 from conversations.tasks import remove_version, take_on
 from conversations.views.pages import branch_shown
-from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.requests import for_people_logged_in, is_partial, number, ways_out
 from conversations.views.sidebar import sidebar_of
 from conversations.views.versions import fork_anchor
 
@@ -45,8 +45,7 @@ def switch(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = access.conversation_of(request.user, conversation_id)
     if request.method != "POST":
         return redirect("conversations:conversation", found.pk)
-    named = request.POST.get("message", "")
-    message = access.message_of(request.user, found.pk, int(named) if named.isascii() and named.isdigit() else 0)
+    message = access.message_of(request.user, found.pk, number(request.POST.get("message", "")) or 0)
     branches.switch(found.pk, message.pk)
     return branch_shown(request, found.pk, anchor=fork_anchor(message.parent_id))
 
@@ -100,8 +99,8 @@ def _part_or_page(request: HttpRequest, name: str, context: dict[str, Any], *, s
 
 def _refused(request: HttpRequest, refusal: Refusal, name: str, context: dict[str, Any]) -> HttpResponse:
     """Say what is wrong where it was sent from; what was typed stays."""
-    problem = {"problem": str(refusal)}
+    context |= ways_out(refusal)
     if is_partial(request):
-        said = {"message": str(refusal)}
+        said = context | {"message": str(refusal)}
         return render(request, "conversations/_problem.html", said, status=refusal.status)
-    return _part_or_page(request, name, context | problem, status=refusal.status)
+    return _part_or_page(request, name, context | {"problem": str(refusal)}, status=refusal.status)

@@ -13,7 +13,7 @@ from conversations.forms import ComposerForm, RenameForm
 from conversations.models import Conversation
 from conversations.prompts import model_for
 from conversations.providers.registry import chat_model_info
-from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.requests import for_people_logged_in, is_partial, number
 from conversations.views.sidebar import entry_of, sidebar_of
 from conversations.views.thread import thread_of
 
@@ -68,7 +68,7 @@ def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "
 @require_safe
 @for_people_logged_in
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    before = _number(request.GET.get("before", ""))
+    before = number(request.GET.get("before", ""))
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         if is_partial(request):
@@ -100,11 +100,6 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     if is_partial(request):
         return render(request, "conversations/_rename.html", context)
     return render(request, "conversations/rename.html", context | {"sidebar": sidebar_of(request.user)})
-
-
-def _number(text: str) -> int | None:
-    """A message's id from an address; nonsense means none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _uuid(text: str) -> UUID | None:

@@ -1,4 +1,4 @@
-"""What all pages share: who may come in, and what an htmx request is."""
+"""What all pages share: who may come in, what an htmx request is, how a number is read, what a refusal leads to."""
 
 import functools
 from collections.abc import Callable
@@ -8,12 +8,24 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 
+from conversations.refusals import ConversationBusy, Refusal
+
 P = ParamSpec("P")
 
 
 def is_partial(request: HttpRequest) -> bool:
     """The page asks for a part of itself."""
     return request.headers.get("HX-Request") == "true"
+
+
+def number(text: str) -> int | None:
+    """A message's id as it was sent; nonsense means none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def ways_out(refusal: Refusal) -> dict[str, object]:
+    """What the button beside a refusal leads to: the reply that is being written."""
+    return {"code": refusal.code, "running": refusal.turn_id if isinstance(refusal, ConversationBusy) else None}
 
 
 def for_people_logged_in(

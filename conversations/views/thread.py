@@ -15,7 +15,7 @@ from conversations.access import branch_page
 from conversations.answers import joined_text, reply_messages
 from conversations.models import Conversation, Message, Turn
 from conversations.outcomes import outcome_sentence
-from conversations.providers.registry import chat_model_info
+from conversations.providers.registry import chat_model_info, default_model_name
 from conversations.querysets import LIVE_STATUSES
 from conversations.rendering import render_plain
 from conversations.tree import Children, children_of
@@ -26,6 +26,7 @@ MESSAGES_A_PAGE = 60
 RETRYABLE = ("failed", "interrupted", "stopped")
 HOPELESS = ("context_too_long", "bad_key", "quota_exceeded")
 """The same again would fail the same way; who knows better still has Regenerate."""
+MODEL_IS_GONE = ("unknown_model", "not_configured")
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,12 @@ class TurnView:
     @property
     def can_retry(self) -> bool:
         return self.is_newest and self.turn.status in RETRYABLE and self.turn.error_code not in HOPELESS
+
+    @property
+    def other_model_label(self) -> str:
+        """The installation's own model, where this one is no longer to be had; empty: none to offer."""
+        is_gone = self.turn.error_code in MODEL_IS_GONE and self.turn.model != default_model_name()
+        return chat_model_info(default_model_name()).label if is_gone and self.can_retry else ""
 
     @property
     def model_label(self) -> str:

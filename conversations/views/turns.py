@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from conversations import access, branches, turns
 from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
-from conversations.models import Conversation
+from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
-from conversations.refusals import ConversationBusy, Refusal
+from conversations.refusals import Refusal
 from conversations.tasks import stop_turn, take_on
 from conversations.tree import is_on_branch
 from conversations.views.pages import branch_shown, conversation_context, home_context
-from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.requests import for_people_logged_in, is_partial, ways_out
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
 
@@ -55,14 +55,15 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @for_people_logged_in
 def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """One turn as it stands; the page asks when its events have ended."""
-    found = access.turn_of(request.user, turn_id)
-    view = turn_view(found)
-    if _brought_nothing(view):
-        return branch_shown(request, found.conversation_id)
-    newest = found.conversation.head_id if view.is_newest else None
-    entry = entry_of(found.conversation, is_current=True)
-    context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
-    return render(request, "conversations/_turn.html", context)
+    with access.as_of_one_moment():
+        found = access.turn_of(request.user, turn_id)
+        view = turn_view(found)
+        if _brought_nothing(view):
+            return branch_shown(request, found.conversation_id)
+        newest = found.conversation.head_id if view.is_newest else None
+        entry = entry_of(found.conversation, is_current=True)
+        context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
+        return render(request, "conversations/_turn.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -87,7 +88,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     form = RetryForm(request.POST)
     form.full_clean()
     try:
-        asked = turns.retry(found, request_key=form.request_key_or_new(), model=model_for(found.conversation))
+        asked = _retry(found, form)
     except Refusal as refusal:
         return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
     take_on(asked)
@@ -131,33 +132,35 @@ def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
     return take_on(asked)
 
 
+def _retry(turn: Turn, form: RetryForm) -> turns.Asked:
+    key = form.request_key_or_new()
+    if form.cleaned_data["use_default"]:
+        return turns.retry(turn, request_key=key, model=model_for(None), goes_on_with="")
+    return turns.retry(turn, request_key=key, model=model_for(turn.conversation))
+
+
 def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
     if not is_partial(request):
         return redirect("conversations:conversation", asked.turn.conversation_id)
-    asked_turn = access.turn_of(request.user, asked.turn.pk)
-    context = {
-        "turn": turn_view(asked_turn),
-        "conversation": asked_turn.conversation,
-        "oob_parent": asked_turn.conversation.head_id,
-        "was_asked": True,
-        "entry": entry_of(asked_turn.conversation, is_current=True),
-    }
-    return render(request, "conversations/_turn.html", context)
+    with access.as_of_one_moment():
+        asked_turn = access.turn_of(request.user, asked.turn.pk)
+        context = {
+            "turn": turn_view(asked_turn),
+            "conversation": asked_turn.conversation,
+            "oob_parent": asked_turn.conversation.head_id,
+            "was_asked": True,
+            "entry": entry_of(asked_turn.conversation, is_current=True),
+        }
+        return render(request, "conversations/_turn.html", context)
 
 
 def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
     """Say what is wrong where it was sent from; the text stays in the form."""
     form.full_clean()
-    ways_out = _ways_out(form, refusal)
-    if is_partial(request):
-        context = ways_out | {"message": str(refusal), "conversation": conversation}
-        return render(request, "conversations/_problem.html", context, status=refusal.status)
-    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways_out
-    return render(request, "conversations/conversation.html", page, status=refusal.status)
-
-
-def _ways_out(form: ComposerForm, refusal: Refusal) -> dict[str, object]:
-    """What the buttons beside a refusal lead to: the reply that is being written, a branch behind what was seen."""
-    running = refusal.turn_id if isinstance(refusal, ConversationBusy) else None
     seen = form.cleaned_data.get("parent") if form.is_bound else None
-    return {"code": refusal.code, "running": running, "branch_from": seen or BEGINNING}
+    ways = ways_out(refusal) | {"branch_from": seen or BEGINNING}
+    if is_partial(request):
+        context = ways | {"message": str(refusal), "conversation": conversation}
+        return render(request, "conversations/_problem.html", context, status=refusal.status)
+    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
+    return render(request, "conversations/conversation.html", page, status=refusal.status)

@@ -23,7 +23,7 @@ export class ReplyParts {
     let last = this.parts.at(-1);
     if (!(last instanceof ReplyText)) this.parts.push((last = new ReplyText()));
     last.append(text);
-    this.length += text.length;
+    this.length += [...text].length; // Characters as the server counts them: an emoji is one, not two.
     this.show();
   }
 

@@ -117,6 +117,15 @@ def test_of_a_lost_worker_all_that_was_stored_or_seen_is_kept(
 
 
 @pytest.mark.django_db
+def test_words_that_were_seen_replace_the_words_alone(conversation: Conversation) -> None:
+    turn = streaming(conversation, lease=-1)
+    thinking = {"type": "thinking", "text": "They ask why."}
+    turns.save_partial(turn, [thinking, *text("Be")])
+    turns.sweep(now=timezone.now(), shown=lambda _: Shown("Because", calls=0))
+    assert Message.objects.get(turn=turn, role="assistant").content == [thinking, *text("Because")]
+
+
+@pytest.mark.django_db
 def test_a_page_shows_the_words_and_the_calls_in_their_order(conversation: Conversation) -> None:
     turn = streaming(conversation)
     turns.save_partial(turn, [], earlier=[CALLED])

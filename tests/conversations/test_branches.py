@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection, connections
@@ -194,6 +194,46 @@ def test_editing_the_question_that_is_being_answered_stops_the_reply_and_keeps_w
     answer(asked.turn, "So.")
     assert branch_texts(conversation) == ["Why so?", "So."]
     assert go(conversation, live.prompt) == ["Why?", "Becau"]
+
+
+def test_words_that_come_while_an_edit_waits_are_kept(conversation: Conversation) -> None:
+    live = ask(conversation, "Why?")
+    turns.claim(live.pk, lease=LEASE)
+    told = iter(("Bec", "Because"))
+    branches.edit(live.prompt, text="Why so?", request_key="e", model="m", shown=lambda _: Shown(next(told)))
+    assert reply_of(live).text == "Because"
+    assert reply_of(live).tokens > 0
+    assert branch_texts(conversation) == ["Why so?"]
+
+
+def test_what_was_seen_of_a_reply_that_began_while_an_edit_was_on_its_way_is_kept(conversation: Conversation) -> None:
+    first = ask(conversation, "Why?")
+    others: list[Turn] = []
+
+    def shown(turn_id: UUID) -> Shown:
+        """The reply that was running ends, and another attempt begins, before the edit holds the conversation."""
+        if not others:
+            answer(first, "A1")
+            others.append(regenerate(first))
+            turns.claim(others[0].pk, lease=LEASE)
+        return Shown("Because" if turn_id == others[0].pk else "A1")
+
+    asked = branches.edit(first.prompt, text="Why so?", request_key="e", model="m", shown=shown)
+    assert asked.stopped == others[0].pk
+    assert reply_of(others[0]).text == "Because"
+
+
+def test_an_edited_version_that_was_deleted_at_once_keeps_nothing(conversation: Conversation) -> None:
+    live = ask(conversation, "Why?")
+    calls = iter((False, True))
+
+    def shown(_: UUID) -> Shown:
+        if next(calls):
+            branches.remove(conversation.pk, live.prompt_id)
+        return Shown("Because")
+
+    branches.edit(live.prompt, text="Why so?", request_key="e", model="m", shown=shown)
+    assert [message.text for message in Message.objects.all()] == ["Why so?"]
 
 
 def test_the_same_edit_twice_is_one_and_stops_nothing_the_second_time(conversation: Conversation) -> None:

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from uuid import uuid4
 
 import pytest
@@ -424,6 +425,26 @@ def test_one_person_has_only_so_many_replies_at_once(owner: User, stranger: User
     assert ask(make_conversation(stranger)).status == Turn.Status.QUEUED
     answer(mine[0])
     assert ask(make_conversation(owner)).status == Turn.Status.QUEUED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_questions_sent_at_once_into_many_conversations_keep_to_the_limit(owner: User, settings: Settings) -> None:
+    settings.POCKETCHAT_REPLIES_A_PERSON = 3
+    start = Barrier(12)
+
+    def attempt(conversation: Conversation) -> str:
+        try:
+            start.wait(timeout=10)
+            ask_with(conversation, key="once")
+        except TooManyReplies:
+            return "refused"
+        finally:
+            connections.close_all()
+        return "asked"
+
+    with ThreadPoolExecutor(12) as pool:
+        results = list(pool.map(attempt, [make_conversation(owner) for _ in range(12)]))
+    assert sorted(results) == ["asked"] * 3 + ["refused"] * 9
 
 
 def test_activity_moves_when_a_message_is_written_and_not_when_none_is(conversation: Conversation) -> None:

@@ -22,6 +22,7 @@ class Shown:
     answer_text: str = "It is **warm**."
     error: str = ""
     can_retry: bool = False
+    other_model_label: str = ""
     retry_key: str = "key"
     was_cut_off: bool = False
     id: str = ID

@@ -57,7 +57,7 @@ def test_going_to_another_version_opens_its_branch(page: Client, conversation: C
     assert part["HX-Retarget"] == "#thread"
 
 
-@pytest.mark.parametrize("named", ["", "x", "²", "-1", "9" * 30])
+@pytest.mark.parametrize("named", ["", "x", "²", "-1", "9" * 30, "9" * 5000])
 def test_going_to_nothing_we_know_is_refused(page: Client, conversation: Conversation, named: str) -> None:
     exchange(conversation)
     assert page.post(address(conversation, "branch/"), {"message": named}).status_code == 404
@@ -86,6 +86,17 @@ def test_a_refused_edit_keeps_its_words(page: Client, conversation: Conversation
     assert f"{text}</textarea>" in response.content.decode()
     assert page.post(where, {"text": text}, headers=HX).status_code == status
     assert Turn.objects.count() == 1
+
+
+@pytest.mark.parametrize("headers", [{}, HX])
+def test_an_edit_refused_for_a_running_reply_leads_to_it(
+    page: Client, conversation: Conversation, headers: dict[str, str]
+) -> None:
+    first = exchange(conversation)
+    live = ask(conversation, "And?")
+    response = page.post(address(conversation, f"messages/{first.prompt_id}/edit/"), {"text": "Else?"}, headers=headers)
+    assert response.status_code == 409
+    assert f'action="/turns/{live.pk}/show/"' in response.content.decode()
 
 
 def test_a_reply_cannot_be_edited(page: Client, conversation: Conversation) -> None:
