@@ -101,7 +101,8 @@ def resting_place(message: Message) -> int:
 def place_for_question(conversation: Conversation, parent_id: int | None) -> int | None:
     """What a question hangs off when its sender saw `parent_id`: the beginning, or the end of a reply.
 
-    Who saw a question or a part of its reply means the reply's end; a question without a reply stays what it was.
+    Who saw a question or a part of its reply means the reply's end; a question without a reply stays what it was, and
+    so does one behind which another question stands: it is a version of that one which is asked.
 
     Raises:
         Http404: the message is not one of the conversation's.
@@ -111,6 +112,8 @@ def place_for_question(conversation: Conversation, parent_id: int | None) -> int
     seen: Message | None = message_in(conversation, parent_id)
     replies = Message.objects.filter(conversation=conversation).exclude(role=Message.Role.USER).order_by("pk")
     if seen is not None and seen.role == Message.Role.USER:
+        if Message.objects.filter(parent=seen, role=Message.Role.USER).exists():
+            return parent_id
         seen = replies.filter(parent=seen).last()
     end = replies.filter(turn_id=seen.turn_id).last() if seen else None
     return end.pk if end else parent_id

@@ -49,11 +49,11 @@ def thread_context(conversation: Conversation, *, before: int | None = None) -> 
     }
 
 
-def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "") -> HttpResponse:
+def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "newest") -> HttpResponse:
     """The branch that the conversation is on, in the place of the one that the page shows."""
     if not is_partial(request):
         page = reverse("conversations:conversation", args=[conversation_id])
-        return redirect(f"{page}#{anchor}" if anchor else page)
+        return redirect(f"{page}#{anchor}")
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         context = thread_context(found) | {"entry": entry_of(found, is_current=True)}

@@ -3,9 +3,12 @@
 import functools
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec
+from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from conversations.refusals import ConversationBusy, Refusal
@@ -16,6 +19,11 @@ P = ParamSpec("P")
 def is_partial(request: HttpRequest) -> bool:
     """The page asks for a part of itself."""
     return request.headers.get("HX-Request") == "true"
+
+
+def to_newest(conversation_id: UUID) -> HttpResponse:
+    """To the end of a conversation: without a script the browser would show its beginning."""
+    return redirect(reverse("conversations:conversation", args=[conversation_id]) + "#newest")
 
 
 def number(text: str) -> int | None:

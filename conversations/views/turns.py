@@ -4,7 +4,7 @@ from typing import cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
@@ -16,7 +16,7 @@ from conversations.refusals import Refusal
 from conversations.tasks import stop_turn, take_on
 from conversations.tree import is_on_branch
 from conversations.views.pages import branch_shown, conversation_context, home_context
-from conversations.views.requests import for_people_logged_in, is_partial, ways_out
+from conversations.views.requests import for_people_logged_in, is_partial, to_newest, ways_out
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
 
@@ -33,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
     except Refusal as refusal:
         page = home_context(request, refused(form, refusal))
         return render(request, "conversations/home.html", page, status=refusal.status)
-    return redirect("conversations:conversation", asked.turn.conversation_id)
+    return to_newest(asked.turn.conversation_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,7 +42,7 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Ask in a conversation. GET leads to it: whoever had to log in on the way here finds it open again."""
     conversation = access.conversation_of(request.user, conversation_id)
     if request.method != "POST":
-        return redirect("conversations:conversation", conversation.pk)
+        return to_newest(conversation.pk)
     form = ComposerForm(request.POST)
     try:
         asked = _ask(conversation, form)
@@ -75,7 +75,7 @@ def stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         stop_turn(found)
     if is_partial(request):
         return HttpResponse(status=204)
-    return redirect("conversations:conversation", found.conversation_id)
+    return to_newest(found.conversation_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,7 +84,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Have a question answered again; pressing twice asks once, for the key is the button's own."""
     found = access.turn_of(request.user, turn_id)
     if request.method != "POST":
-        return redirect("conversations:conversation", found.conversation_id)
+        return to_newest(found.conversation_id)
     form = RetryForm(request.POST)
     form.full_clean()
     try:
@@ -141,7 +141,7 @@ def _retry(turn: Turn, form: RetryForm) -> turns.Asked:
 
 def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
     if not is_partial(request):
-        return redirect("conversations:conversation", asked.turn.conversation_id)
+        return to_newest(asked.turn.conversation_id)
     with access.as_of_one_moment():
         asked_turn = access.turn_of(request.user, asked.turn.pk)
         context = {

@@ -501,3 +501,14 @@ def test_asking_while_the_branch_is_switched_is_told_or_done_never_lost(conversa
     asked = Message.objects.filter(parent=reply_of(second)).count()
     assert asked == ("asked" in results)
     assert branch_texts(conversation) == ["Why?", "A1"]
+
+
+def test_a_question_behind_one_that_was_answered_later_is_edited_where_it_stands(conversation: Conversation) -> None:
+    first = answer(ask(conversation, "One"), "", status=Turn.Status.FAILED, error_code="dropped")
+    second = ask(conversation, "Two")
+    answer(second, "To two.")
+    regenerated = turns.retry(first, request_key="again", model="openai:scripted").turn
+    answer(regenerated, "To one.")
+    branches.switch(conversation.pk, second.prompt_id)
+    asked = branches.edit(second.prompt, text="Two, edited", request_key="edit", model="openai:scripted")
+    assert asked.turn.prompt.parent_id == second.prompt.parent_id == first.prompt_id

@@ -72,7 +72,7 @@ def test_a_question_is_edited_on_a_page_of_its_own(page: Client, conversation: C
     assert key
     for _ in range(2):
         response = page.post(where, {"text": "Why so?", "request_key": key[1]})
-        assert response["Location"] == address(conversation)
+        assert response["Location"] == f"{address(conversation)}#newest"
     assert Turn.objects.count() == 2
     assert branch_texts(conversation) == ["Why so?"]
 

@@ -34,7 +34,7 @@ def failed_again(conversation: Conversation, error_code: str = "unknown_model", 
 @pytest.mark.parametrize("error_code", ["unknown_model", "not_configured"])
 def test_another_model_is_offered_and_goes_on(page: Client, conversation: Conversation, error_code: str) -> None:
     failed = failed_again(conversation, error_code)
-    html = page.get(f"/c/{conversation.pk}/").content.decode()
+    html = page.get(f"/c/{conversation.pk}/#newest").content.decode()
     assert OFFER in html
     assert "Because." in html
     form = re.search(rf'<form[^>]*action="/turns/{failed.pk}/retry/"[^>]*>(?:(?!</form>).)*{OFFER}', html, re.DOTALL)
@@ -43,7 +43,7 @@ def test_another_model_is_offered_and_goes_on(page: Client, conversation: Conver
     key = re.findall(r'name="request_key" value="([^"]+)"', form[0])[-1]
     for _ in range(2):
         response = page.post(f"/turns/{failed.pk}/retry/", {"request_key": key, "use_default": "true"})
-        assert response["Location"] == f"/c/{conversation.pk}/"
+        assert response["Location"] == f"/c/{conversation.pk}/#newest"
     again = Turn.objects.live().get()
     assert again.model == OWN
     answer(again, "So.")
@@ -56,7 +56,7 @@ def test_another_model_is_offered_and_goes_on(page: Client, conversation: Conver
 
 def test_a_first_question_that_failed_offers_it_too(page: Client, conversation: Conversation) -> None:
     answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="unknown_model")
-    assert OFFER in page.get(f"/c/{conversation.pk}/").content.decode()
+    assert OFFER in page.get(f"/c/{conversation.pk}/#newest").content.decode()
 
 
 @pytest.mark.parametrize(("error_code", "model"), [("rate_limited", GONE), ("unknown_model", "")])
@@ -64,7 +64,7 @@ def test_no_model_is_offered_that_would_help_nothing(
     page: Client, conversation: Conversation, error_code: str, model: str
 ) -> None:
     failed = failed_again(conversation, error_code, model=model)
-    html = page.get(f"/c/{conversation.pk}/").content.decode()
+    html = page.get(f"/c/{conversation.pk}/#newest").content.decode()
     assert f"/turns/{failed.pk}/retry/" in html
     assert OFFER not in html
 

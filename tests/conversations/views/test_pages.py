@@ -32,6 +32,10 @@ def address(conversation: Conversation, path: str = "") -> str:
     return f"/c/{conversation.pk}/{path}"
 
 
+def newest(conversation: Conversation) -> str:
+    return f"{address(conversation)}#newest"
+
+
 def send(page: Client, conversation: Conversation, text: str = "Why?", **extra: object) -> HttpResponse:
     conversation.refresh_from_db()
     fields = {"text": text, "request_key": str(uuid4()), "parent": conversation.head_id or ""} | extra
@@ -53,14 +57,14 @@ def test_a_part_of_a_page_is_refused_to_a_visitor(client: Client, conversation: 
 def test_whoever_logs_in_on_the_way_to_sending_finds_the_conversation_open(
     page: Client, conversation: Conversation
 ) -> None:
-    assert page.get(address(conversation, "turns/"))["Location"] == address(conversation)
+    assert page.get(address(conversation, "turns/"))["Location"] == newest(conversation)
 
 
 def test_whoever_logs_in_on_the_way_to_stopping_finds_the_conversation_and_stops_nothing(
     page: Client, conversation: Conversation
 ) -> None:
     turn = ask(conversation)
-    assert page.get(f"/turns/{turn.pk}/stop/")["Location"] == address(conversation)
+    assert page.get(f"/turns/{turn.pk}/stop/")["Location"] == newest(conversation)
     turn.refresh_from_db()
     assert turn.is_live
 
@@ -83,7 +87,7 @@ def test_a_time_zone_that_is_none_is_passed_over(page: Client) -> None:
 def test_a_first_question_opens_its_conversation(page: Client, owner: User) -> None:
     response = page.post("/", {"text": "Why is the sky blue?", "request_key": "k"})
     made = Conversation.objects.get(owner=owner)
-    assert response["Location"] == address(made)
+    assert response["Location"] == newest(made)
     assert "Why is the sky blue?" in page.get(address(made)).content.decode()
 
 
@@ -95,7 +99,7 @@ def test_a_first_question_sent_twice_opens_one_conversation(page: Client) -> Non
 
 def test_a_question_sent_without_a_script_reloads_the_page(page: Client, conversation: Conversation) -> None:
     response = send(page, conversation)
-    assert response["Location"] == address(conversation)
+    assert response["Location"] == newest(conversation)
     shown = page.get(address(conversation)).content.decode()
     assert "Why?" in shown
     assert 'http-equiv="refresh"' in shown
@@ -237,14 +241,14 @@ def test_a_key_too_long_names_one_attempt_too(page: Client, conversation: Conver
 def test_trying_again_twice_asks_once(page: Client, conversation: Conversation) -> None:
     failed = answer(ask(conversation), "", status=Turn.Status.FAILED, error_code="dropped")
     first, second = (page.post(f"/turns/{failed.pk}/retry/", {"request_key": "k"}, headers=h) for h in ({}, HX))
-    assert first["Location"] == address(conversation)
+    assert first["Location"] == newest(conversation)
     assert second.status_code == 200
     assert Turn.objects.count() == 2
 
 
 def test_stopping_without_a_script_goes_back_to_the_conversation(page: Client, conversation: Conversation) -> None:
     turn = ask(conversation)
-    assert page.post(f"/turns/{turn.pk}/stop/")["Location"] == address(conversation)
+    assert page.post(f"/turns/{turn.pk}/stop/")["Location"] == newest(conversation)
     assert page.post(f"/turns/{turn.pk}/stop/", headers=HX).status_code == 204
     turn.refresh_from_db()
     assert turn.status == Turn.Status.STOPPED
