@@ -53,10 +53,10 @@ def _listens(pid: int) -> bool:
     return any(connection.status == "LISTEN" for connection in psutil.Process(pid).net_connections())
 
 
-def conversations(count: int) -> tuple[str, list[str]]:
-    user = make_user()
-    _, token = AuthToken.objects.create(user)
-    return token, [str(make_conversation(user).pk) for _ in range(count)]
+def people_with_conversations(count: int) -> list[tuple[str, str]]:
+    """The token and the conversation of each."""
+    users = [make_user() for _ in range(count)]
+    return [(AuthToken.objects.create(user)[1], str(make_conversation(user).pk)) for user in users]
 
 
 async def together(make: Callable[[int], Awaitable[Arrival]], count: int) -> list[Arrival]:
@@ -89,8 +89,8 @@ def bench_first_word(product: Stack, tmp_path: Path, people: int, rounds: int) -
     product.provider.on("first word", QUICK)
     with bare_proxy(product.provider, tmp_path) as proxy:
         for _ in range(rounds):
-            token, made = conversations(people)
-            asked = together(lambda n: through_product(port, token, made[n], "first word"), people)  # noqa: B023  # run before the next round
+            made = people_with_conversations(people)
+            asked = together(lambda n: through_product(port, *made[n], "first word"), people)  # noqa: B023  # run before the next round
             ours += [arrival.first for arrival in asyncio.run(asked)]
             passed = together(lambda _: through_proxy(proxy, "first word"), people)
             bare += [arrival.first for arrival in asyncio.run(passed)]
@@ -106,13 +106,13 @@ def bench_many_replies(product: Stack) -> None:
     people = 200
     product.provider.forget()
     product.provider.on("load", LOAD)
-    token, made = conversations(people)
+    made = people_with_conversations(people)
     cpu_before, idle = cpu_and_memory(product)
     peak = [idle]
 
     async def run() -> list[Arrival]:
         watching = asyncio.create_task(_peak(product, peak))
-        arrivals = await together(lambda n: through_product(product.ports[0], token, made[n], f"load {n}"), people)
+        arrivals = await together(lambda n: through_product(product.ports[0], *made[n], f"load {n}"), people)
         watching.cancel()
         return arrivals
 
