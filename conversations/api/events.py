@@ -89,8 +89,9 @@ def _padding(request: HttpRequest) -> str:
 
     nginx heeds X-Accel-Buffering and takes it away, so a second one behind it buffers: 4 or 8 kB by default.
     """
-    asked = request.GET.get("padding", "")[:DIGITS]
-    size = min(int(asked), MOST_PADDING) if asked.isascii() and asked.isdigit() else 0
+    asked = request.GET.get("padding", "")
+    is_number = asked.isascii() and asked.isdigit() and len(asked) <= DIGITS
+    size = min(int(asked), MOST_PADDING) if is_number else 0
     return f":{' ' * size}\n\n" if size else ""
 
 

@@ -44,7 +44,7 @@ def test_the_own_model_answers_and_goes_on(
     if with_scripts:
         snap(page, pictures, "model-gone")
     offer.click()
-    page.wait_for_url(f"**/c/{conversation.pk}/")
+    page.wait_for_url(f"**/c/{conversation.pk}/*")
     expect(page.locator(".composer-model")).to_have_text("scripted")
     conversation.refresh_from_db()
     assert conversation.model == ""
