@@ -70,7 +70,9 @@ def test_a_question_that_goes_while_its_sender_is_answered_is_shown_as_it_was(
     sent = {"text": "And?", "request_key": str(uuid4()), "parent": conversation.head_id}
 
     def remove() -> None:
-        branches.remove(conversation.pk, Turn.objects.latest("created_at").prompt.parent_id)
+        answered = Turn.objects.latest("created_at").prompt.parent_id
+        assert answered
+        branches.remove(conversation.pk, answered)
 
     with between(looks_for_versions, remove) as met:
         response = page.post(f"/c/{conversation.pk}/turns/", sent, headers=HX)
