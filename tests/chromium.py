@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.programs import program
 
@@ -16,6 +16,8 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+EXPECT_MS = 15_000
+"""A page on a busy machine takes its time."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 MISSING = "Chromium is not installed, and the product was not tried in a browser: apt-get install chromium"
 
@@ -28,6 +30,7 @@ def chromium() -> str:
 @contextmanager
 def running_chromium() -> Iterator[Browser]:
     path = chromium()
+    expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         # Playwright's loop runs in this thread; the database is only ever used between its steps.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

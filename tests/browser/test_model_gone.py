@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.django_db(tran
 
 
 def ended(count: int) -> None:
-    assert wait_until(lambda: Turn.objects.exclude(finished_at=None).count() == count, seconds=10)
+    assert wait_until(lambda: Turn.objects.exclude(finished_at=None).count() == count, seconds=30)
 
 
 @pytest.mark.parametrize("with_scripts", [True, False])

@@ -291,7 +291,7 @@ def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conver
         with transaction.atomic():
             Conversation.objects.select_for_update().get(pk=conversation.pk)
             sweeping = elsewhere.submit(sweep)
-            assert wait_until(_somebody_waits_for_a_lock, seconds=10)
+            assert wait_until(_somebody_waits_for_a_lock, seconds=30)
             turns.renew([turn.pk], lease=LEASE)
         assert sweeping.result() == 0
     turn.refresh_from_db()
