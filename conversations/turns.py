@@ -20,9 +20,6 @@ from django.utils import timezone
 from accounts.models import User
 from conversations import answers, tree
 from conversations.answers import Said
-from conversations.blocks import calls_in, results_in
-from conversations.context.assemble import as_turns
-from conversations.context.values import StoredMessage, StoredTurn
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, TooManyReplies
 from conversations.streams import Shown
@@ -40,9 +37,6 @@ FALLBACK_TITLE_CHARACTERS = 60
 
 REPLIES_OF_A_PERSON = 0x7265706C
 """Names the advisory locks of PostgreSQL that are held while a person's replies are counted."""
-
-HISTORY_ROWS = 1000
-"""Messages read of a branch at most, however small they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,29 +166,6 @@ def renew(turn_ids: Collection[UUID], *, lease: timedelta) -> Renewal:
     rows = live.values_list("pk", "stop_requested_at")
     stopping = {pk: requested is not None for pk, requested in rows}
     return Renewal(alive=frozenset(stopping), stopping=frozenset(pk for pk, stop in stopping.items() if stop))
-
-
-def earlier_turns(turn: Turn, *, tokens: int) -> tuple[StoredTurn, ...]:
-    """The turns before the question of `turn` on its branch, as far back as `tokens` reach, oldest first."""
-    rows = Message.objects.branch(turn.prompt.parent_id, rows=HISTORY_ROWS, tokens=tokens)
-    return as_turns(stored(message) for message in rows)
-
-
-def stored(message: Message) -> StoredMessage:
-    """The message as a value for the context."""
-    return StoredMessage(
-        id=message.pk,
-        role=message.role,  # type: ignore[arg-type]  # the database knows only these roles
-        text=message.text,
-        tokens=message.tokens,
-        calls=calls_in(message.content),
-        results=results_in(message.content),
-    )
-
-
-def record_context(turn: Turn, context: dict[str, Any]) -> None:
-    """Keep what the model is about to be sent, by reference."""
-    Turn.objects.live().filter(pk=turn.pk).update(context=context)
 
 
 def save_partial(turn: Turn, content: list[dict[str, Any]], *, earlier: Sequence[Said] = ()) -> bool:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from conversations import turns
+from conversations import history, turns
 from conversations.context.assemble import assemble
 from conversations.context.values import StoredMessage, Toolbox
 from conversations.models import ModelCall, Turn
@@ -23,8 +23,8 @@ def prepared(turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer
     budget = budget_for(turn.model)
     system_prompt = system_prompt_of(turn.conversation)
     assembly = assemble(
-        turns.earlier_turns(turn, tokens=budget.history),
-        turns.stored(turn.prompt),
+        history.earlier_turns(turn, tokens=budget.history),
+        history.stored(turn.prompt),
         system_prompt=system_prompt,
         system_tokens=estimate_tokens(system_prompt),
         budget=budget,
@@ -32,7 +32,7 @@ def prepared(turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer
         rounds=[message for number, done in enumerate(draft.rounds[:-1]) for message in _as_stored(done, number)],
         must_answer=must_answer,
     )
-    turns.record_context(turn, assembly.record.as_json())
+    history.record_context(turn, assembly.record.as_json())
     return assembly.request
 
 

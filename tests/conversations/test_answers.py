@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from conversations import turns
+from conversations import history, turns
 from conversations.answers import Said
 from conversations.blocks import call_block, calls_in, result_block, results_in, words_in
 from conversations.models import Conversation, Message, Turn
@@ -42,7 +42,7 @@ def test_whatever_was_stored_breaks_neither_page_nor_api_nor_context(
     assert page.get(f"/c/{conversation.pk}/").status_code == 200
     assert api.get(f"/api/v1/conversations/{conversation.pk}/messages").status_code == 200
     conversation.refresh_from_db()
-    assert turns.earlier_turns(ask(conversation, "And?"), tokens=1000)[0].messages[0].text == "Why?"
+    assert history.earlier_turns(ask(conversation, "And?"), tokens=1000)[0].messages[0].text == "Why?"
 
 
 def streaming(conversation: Conversation, *, lease: int = 15) -> Turn:

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from django.http import Http404
 from django.utils import timezone
 
-from conversations import branches, tree, turns
+from conversations import branches, history, tree, turns
 from conversations.models import Conversation, Message, ModelCall, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, NoOtherVersion, NotEditable
 from conversations.streams import Shown
@@ -315,7 +315,7 @@ def test_the_model_sees_the_chosen_branch(conversation: Conversation) -> None:
     exchange(conversation, "And?", "Later.")
     regenerate(first, "A2")
     live = ask(conversation, "Sure?")
-    sent = [message.text for turn in turns.earlier_turns(live, tokens=10_000) for message in turn.messages]
+    sent = [message.text for turn in history.earlier_turns(live, tokens=10_000) for message in turn.messages]
     assert sent == ["Why?", "A2"]
 
 
