@@ -2,6 +2,7 @@
 
 `tool_use` {id, name, input}: `input` is the object the tool was called with, or the text the model wrote in its place.
 `tool_result` {tool_use_id, name, content, is_error}: `content` is text.
+`image` {media_type, data}: `data` are the bytes in base64.
 """
 
 import json
@@ -9,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conversations.providers.values import ToolCall, ToolResult
+from conversations.providers.values import Image, ToolCall, ToolResult
 
 Block = dict[str, Any]
 
@@ -53,6 +54,12 @@ def results_in(content: Any) -> tuple[ToolResult, ...]:
 def text_in(content: Any) -> str:
     """The words of the text blocks."""
     return "".join(_text(block.get("text")) for block in _blocks(content, "text"))
+
+
+def images_in(content: Any) -> tuple[Image, ...]:
+    """Those that can be sent; one whose kind or bytes are missing shows nothing."""
+    found = ((_text(block.get("media_type")), _text(block.get("data"))) for block in _blocks(content, "image"))
+    return tuple(Image(media_type, data) for media_type, data in found if media_type.startswith("image/") and data)
 
 
 def words_in(content: Any) -> str:

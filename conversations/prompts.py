@@ -20,12 +20,14 @@ def system_prompt_of(conversation: Conversation | None) -> str:
 
 
 def budget_for(model_name: str) -> Budget:
-    """How the tokens of a model are shared out; a small window gives a quarter of itself to the reply."""
+    """How the tokens of a model are shared out; of a small window each part gets its share."""
     window = chat_model_info(model_name).window
     return Budget(
         window=window,
         reply=min(settings.POCKETCHAT_REPLY_TOKENS, window // 4),
         history=settings.POCKETCHAT_HISTORY_TOKENS,
+        retrieved=min(settings.POCKETCHAT_RETRIEVED_TOKENS, window // 8),
+        system=min(settings.POCKETCHAT_SYSTEM_TOKENS, window // 4),
     )
 
 

@@ -50,12 +50,12 @@ BRANCH_SQL = """
         UNION ALL
         SELECT m.id, m.parent_id, b.depth + 1, b.spent + m.tokens
         FROM conversations_message m JOIN branch b ON m.id = b.parent_id
-        WHERE b.depth < %s AND b.spent <= %s
+        WHERE b.depth < %s AND b.spent <= %s AND b.id <> %s
     )
     SELECT id FROM branch
 """
-"""Takes head, rows, tokens. From the head towards the root, at most so many rows, until the tokens are spent: the cost
-is that of what is read, not of the conversation."""
+"""Takes head, rows, tokens, a message. From the head towards the root, at most so many rows, until the tokens are spent
+or the message is reached: the cost is that of what is read, not of the conversation."""
 
 ALL_TOKENS = 2**62
 
@@ -104,15 +104,17 @@ BELOW_SQL = """
 class MessageQuerySet(models.QuerySet[Any]):
     """Messages, along their branch."""
 
-    def branch(self, head_id: int | None, *, rows: int, tokens: int = ALL_TOKENS) -> "MessageQuerySet":
-        """The newest `rows` messages of the branch that ends in `head_id`, oldest first.
+    def branch(
+        self, head_id: int | None, *, rows: int, tokens: int = ALL_TOKENS, since: int | None = None
+    ) -> "MessageQuerySet":
+        """The newest `rows` messages of the branch that ends in `head_id`, oldest first, none before `since`.
 
         Stops as soon as the stored counts exceed `tokens`; the message that exceeds them is included, so that the
         reader can tell that something was left out.
         """
         ids = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
             BRANCH_SQL,
-            [head_id, rows, tokens],
+            [head_id, rows, tokens, since or 0],
         )
         return self.filter(id__in=ids).order_by("id")
 

@@ -97,8 +97,10 @@ class PromptTooLong(Refusal):
 
     code = "prompt_too_long"
 
-    def __init__(self, *, size: int, limit: int, unit: str) -> None:
-        sentence = f"Your message is {size:,} {unit} long; at most {limit:,} are possible. Nothing was sent."
+    def __init__(self, *, size: int, limit: int, unit: str, sentence: str = "") -> None:
+        sentence = sentence or (
+            f"Your message is {size:,} {unit} long; at most {limit:,} are possible. Nothing was sent."
+        )
         super().__init__(sentence, size=size, limit=limit, unit=unit)
         self.status = 413 if unit == "characters" else 422
         self.size, self.limit, self.unit = size, limit, unit

@@ -108,6 +108,12 @@ POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)
 """Tokens kept free for the reply and sent as its limit."""
 POCKETCHAT_HISTORY_TOKENS = env.int("POCKETCHAT_HISTORY_TOKENS", default=12_000)
 """Tokens of earlier turns sent at most."""
+POCKETCHAT_RETRIEVED_TOKENS = env.int("POCKETCHAT_RETRIEVED_TOKENS", default=3000)
+"""Tokens kept free for a summary and for recalled turns."""
+POCKETCHAT_SYSTEM_TOKENS = env.int("POCKETCHAT_SYSTEM_TOKENS", default=1500)
+"""Tokens a conversation's own system prompt may have."""
+POCKETCHAT_CONTEXT_POLICY = env.str("POCKETCHAT_CONTEXT_POLICY", default="tokens")
+"""Which earlier turns are sent: `tokens` fills the model's budget, `pairs` sends six completed pairs at most."""
 POCKETCHAT_PROMPT_CHARACTERS = env.int("POCKETCHAT_PROMPT_CHARACTERS", default=100_000)
 """Characters a question may have; the model's window may allow fewer."""
 POCKETCHAT_PROVIDER_SILENCE = env.float("POCKETCHAT_PROVIDER_SILENCE", default=60.0)

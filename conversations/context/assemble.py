@@ -1,16 +1,26 @@
-"""What the model sees of a conversation: the system prompt, the newest whole turns that fit, the question, and what
-the question's own turn has brought so far."""
+"""The product's own policy: a request to a model and the record of what it contains, made from one choice."""
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from dataclasses import replace
 
-from conversations.context.shortened import shortened_to
+from conversations.context.choice import NO_TOOLS, Choice, choose
+from conversations.context.recalled import with_recollections
+from conversations.context.record import Recalled, Record
+from conversations.context.summarised import summary_message
 from conversations.context.transcript import as_chat
-from conversations.context.values import Assembly, Budget, Record, Section, StoredMessage, StoredTurn, Toolbox
-from conversations.providers.values import ChatRequest
-from conversations.refusals import PromptTooLong
-
-NO_TOOLS = Toolbox()
+from conversations.context.values import (
+    Abilities,
+    Assembly,
+    Budget,
+    Past,
+    StoredMessage,
+    StoredTurn,
+    SystemPrompt,
+    Toolbox,
+    WindowPolicy,
+)
+from conversations.context.windows import stepped
+from conversations.providers.values import ChatMessage, ChatRequest
 
 
 def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
@@ -28,67 +38,65 @@ def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
 
 
 def assemble(
-    history: Sequence[StoredTurn],
+    past: Past,
     prompt: StoredMessage,
     *,
-    system_prompt: str,
-    system_tokens: int,
+    system: SystemPrompt,
     budget: Budget,
+    policy: WindowPolicy | None = None,
+    takes_images: bool = False,
     tools: Toolbox = NO_TOOLS,
     rounds: Sequence[StoredMessage] = (),
     must_answer: bool = False,
 ) -> Assembly:
     """Choose what is sent with `prompt`, and say what was chosen.
 
-    `history` holds the earlier turns of the branch, oldest first; the newest are taken, whole and without a gap,
-    while they fit. The system prompt and the question are never trimmed. `rounds` are the answers and results of the
-    question's own turn: they come before the history, and only results are shortened when there is no room for them.
-    Tools are offered where they leave room for the question.
+    `policy` chooses the earlier turns that are sent, whole and without a gap (None: `stepped`, as for a first
+    request). The system prompt and the question are never trimmed. A summary is sent when something before the window
+    is not, and of the recollections those with the best scores that the window does not hold anyway. `rounds` are
+    the answers and results of the question's own turn: they come before the window, and only results are shortened
+    when there is no room for them. Tools are offered where they leave room for the question.
+
+    Any history gives a request that its model accepts.
 
     Raises:
         PromptTooLong: the question does not fit beside the system prompt and the reply.
     """
-    largest = budget.largest_prompt(system=system_tokens)
-    if prompt.tokens > largest:
-        raise PromptTooLong(size=prompt.tokens, limit=largest, unit="tokens")
-    if prompt.tokens + tools.tokens > largest:
-        tools = NO_TOOLS
-    fixed = system_tokens + tools.tokens
-    rounds = shortened_to(budget.largest_prompt(system=fixed) - prompt.tokens, rounds)
-    own = prompt.tokens + sum(message.tokens for message in rounds)
-    window = _newest_that_fit(history, budget.history_beside(system=fixed, prompt=own))
-    left_out = history[: len(history) - len(window)]
-    sent = [*_messages(window), prompt]
-    record = Record(
-        sections=(
-            Section("system", system_tokens),
-            *([Section("tools", tools.tokens)] if tools.specs else []),
-            Section("window", sum(turn.tokens for turn in window)),
-            Section("prompt", prompt.tokens),
-            *([Section("rounds", own - prompt.tokens)] if rounds else []),
-        ),
-        sent=tuple(message.id for message in sent),
-        left_out=tuple(message.id for message in _messages(left_out)),
-        reason="history_budget" if left_out else "",
-    )
-    messages = as_chat(system_prompt, [*sent, *rounds], with_tools=bool(tools.specs))
+    choice = choose(past, prompt, system=system, budget=budget, policy=policy or stepped(), tools=tools, rounds=rounds)
+    abilities = Abilities(tools=bool(choice.tools.specs), images=takes_images)
     request = ChatRequest(
-        messages, max_tokens=budget.reply, tools=tools.specs, must_answer=must_answer and bool(tools.specs)
+        _messages(choice, abilities),
+        max_tokens=budget.reply,
+        tools=choice.tools.specs,
+        must_answer=must_answer and abilities.tools,
     )
-    return Assembly(request, record)
+    return Assembly(request, _record(choice, rounds, budget, abilities))
 
 
-def _newest_that_fit(history: Sequence[StoredTurn], tokens: int) -> Sequence[StoredTurn]:
-    spent = 0
+def _messages(choice: Choice, abilities: Abilities) -> tuple[ChatMessage, ...]:
+    """In the order of a request: what stays the same comes first, what belongs to the question last."""
+    beginning = [choice.system.text, summary_message(choice.summary.text).text if choice.summary else ""]
+    question = replace(choice.prompt, text=with_recollections(choice.prompt.text, choice.recalled))
+    return as_chat(
+        "\n\n".join(text for text in beginning if text.strip()),
+        [*choice.earlier, question, *choice.rounds],
+        abilities=abilities,
+    )
 
-    def fits(turn: StoredTurn) -> bool:
-        nonlocal spent
-        spent += turn.tokens
-        return spent <= tokens
 
-    count = len(list(takewhile(fits, reversed(history))))
-    return history[len(history) - count :]
-
-
-def _messages(turns: Iterable[StoredTurn]) -> list[StoredMessage]:
-    return [message for turn in turns for message in turn.messages]
+def _record(choice: Choice, rounds: Sequence[StoredMessage], budget: Budget, abilities: Abilities) -> Record:
+    sent = [*choice.earlier, choice.prompt]
+    return Record(
+        sections=choice.sections,
+        sent=tuple(message.id for message in sent),
+        left_out=choice.left_out,
+        summary=choice.summary.id if choice.summary else None,
+        summarised_through=choice.summary.through if choice.summary else None,
+        recalled=tuple(Recalled(one.turn.ids, one.score) for one in choice.recalled),
+        was_cut=choice.window.was_cut,
+        shortened=sum(cut != whole for cut, whole in zip(choice.rounds, rounds, strict=True)),
+        images_left_out=sum(len(one.images) for one in sent if not (abilities.images and one.role == "user")),
+        window=budget.window,
+        reply=budget.reply,
+        history=choice.room,
+    )

@@ -7,21 +7,23 @@ no result stands without its call, whatever was stored.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from conversations.context.values import StoredMessage
+from conversations.context.values import Abilities, StoredMessage
 from conversations.providers.values import ChatMessage, ToolCall, ToolResult, safe_name
 
 NO_RESULT = "There is no result: the call was broken off."
 NOTHING = "Nothing was returned."
+NO_IMAGE = "[An image is left out: this model takes none.]"
 
 
-def as_chat(system_prompt: str, sent: Sequence[StoredMessage], *, with_tools: bool) -> tuple[ChatMessage, ...]:
+def as_chat(system_prompt: str, sent: Sequence[StoredMessage], *, abilities: Abilities) -> tuple[ChatMessage, ...]:
     """Two questions stand in a row where the reply between them failed; they are sent as one.
 
-    Without tools, calls and results become text: a model that takes none still knows what they brought.
+    For a model without tools, calls and results become text: it still knows what they brought. For one without
+    images, a note stands in the place of each; so it does for those of an assistant, which no provider takes back.
     """
     chat = [ChatMessage("system", system_prompt)] if system_prompt.strip() else []
-    for message in _closed(sent):
-        for part in [message] if with_tools else _as_text(message):
+    for message in _closed(one if abilities.images and one.role == "user" else _without_images(one) for one in sent):
+        for part in [message] if abilities.tools else _as_text(message):
             _append(chat, part)
     return tuple(chat)
 
@@ -42,11 +44,19 @@ def _closed(sent: Iterable[StoredMessage]) -> list[ChatMessage]:
     return messages
 
 
+def _without_images(stored: StoredMessage) -> StoredMessage:
+    if not stored.images:
+        return stored
+    words = [stored.text] if stored.text.strip() else []
+    return replace(stored, text="\n\n".join([*words, *(NO_IMAGE for _ in stored.images)]), images=())
+
+
 def _said(stored: StoredMessage) -> ChatMessage | None:
     """None for a message with nothing to say. Ids are given anew: providers' own repeat, and what one writes another
     refuses."""
     if stored.role == "user":
-        return ChatMessage("user", stored.text) if stored.text.strip() else None
+        has_something = stored.text.strip() or stored.images
+        return ChatMessage("user", stored.text, images=stored.images) if has_something else None
     if stored.role != "assistant" or not (stored.text.strip() or stored.calls):
         return None
     if stored.native is not None:
@@ -85,6 +95,7 @@ def _append(chat: list[ChatMessage], message: ChatMessage) -> None:
     if last == "system" and message.role != "user":
         return  # What it answers has no words.
     if message.role == last and message.role in ("user", "assistant"):
-        chat[-1] = replace(message, text=f"{chat[-1].text}\n\n{message.text}".strip())
+        images = (*chat[-1].images, *message.images)
+        chat[-1] = replace(message, text=f"{chat[-1].text}\n\n{message.text}".strip(), images=images)
     else:
         chat.append(message)

@@ -50,11 +50,20 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture, its bytes in base64."""
+
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message of a request: words, the assistant's with its calls; what came of those is the tool's."""
 
     role: Role
     text: str
+    images: tuple[Image, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
     native: object = field(default=None, compare=False, repr=False)
@@ -121,6 +130,7 @@ class ChatModelInfo:
     provider: str
     window: int
     """Tokens of prompt and reply together."""
+    takes_images: bool = False
 
 
 class ChatModel(Protocol):

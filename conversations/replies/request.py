@@ -3,36 +3,32 @@
 import json
 from collections.abc import Mapping
 
-from conversations import history, turns
-from conversations.context.assemble import assemble
+from conversations import turns
 from conversations.context.values import StoredMessage, Toolbox
+from conversations.contexts import context_of, question_of, record_context
 from conversations.models import ModelCall, Turn
-from conversations.prompts import budget_for, system_prompt_of
 from conversations.providers.values import ChatRequest
 from conversations.replies.draft import Draft, Round
 from conversations.text import estimate_tokens
 from conversations.tools.values import Tool
 
 
-def prepared(turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer: bool) -> ChatRequest:
+def prepared(
+    turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer: bool, is_tightened: bool = False
+) -> ChatRequest:
     """Assemble the request of the round that begins, and record by reference what it contains.
 
     Raises:
         PromptTooLong: the question does not fit, for instance because the settings have changed since it was asked.
     """
-    budget = budget_for(turn.model)
-    system_prompt = system_prompt_of(turn.conversation)
-    assembly = assemble(
-        history.earlier_turns(turn, tokens=budget.history),
-        history.stored(turn.prompt),
-        system_prompt=system_prompt,
-        system_tokens=estimate_tokens(system_prompt),
-        budget=budget,
+    assembly = context_of(
+        question_of(turn),
         tools=toolbox(tools),
         rounds=[message for number, done in enumerate(draft.rounds[:-1]) for message in _as_stored(done, number)],
         must_answer=must_answer,
+        is_tightened=is_tightened,
     )
-    history.record_context(turn, assembly.record.as_json())
+    record_context(turn, assembly.record.as_json())
     return assembly.request
 
 

@@ -42,7 +42,7 @@ def test_whatever_was_stored_breaks_neither_page_nor_api_nor_context(
     assert page.get(f"/c/{conversation.pk}/").status_code == 200
     assert api.get(f"/api/v1/conversations/{conversation.pk}/messages").status_code == 200
     conversation.refresh_from_db()
-    assert history.earlier_turns(ask(conversation, "And?"), tokens=1000)[0].messages[0].text == "Why?"
+    assert history.past_of(ask(conversation, "And?").prompt.parent_id, tokens=1000).turns[0].messages[0].text == "Why?"
 
 
 def streaming(conversation: Conversation, *, lease: int = 15) -> Turn:

@@ -315,7 +315,11 @@ def test_the_model_sees_the_chosen_branch(conversation: Conversation) -> None:
     exchange(conversation, "And?", "Later.")
     regenerate(first, "A2")
     live = ask(conversation, "Sure?")
-    sent = [message.text for turn in history.earlier_turns(live, tokens=10_000) for message in turn.messages]
+    sent = [
+        message.text
+        for turn in history.past_of(live.prompt.parent_id, tokens=10_000).turns
+        for message in turn.messages
+    ]
     assert sent == ["Why?", "A2"]
 
 

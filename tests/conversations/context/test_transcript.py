@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from conversations.context.assemble import as_turns, assemble
 from conversations.context.shortened import shortened, shortened_to
 from conversations.context.transcript import NO_RESULT, NOTHING, as_chat
-from conversations.context.values import Assembly, Budget, StoredMessage, Toolbox
+from conversations.context.values import Abilities, Assembly, Budget, Past, StoredMessage, SystemPrompt, Toolbox
 from conversations.providers.values import ChatMessage, ToolCall, ToolResult, ToolSpec
 
 BUDGET = Budget(window=1000, reply=100, history=400)
@@ -52,10 +52,9 @@ def assembled(
 ) -> Assembly:
     prompt = StoredMessage(10_000, "user", "Why?", 10)
     return assemble(
-        as_turns(branch),
+        Past(as_turns(branch)),
         prompt,
-        system_prompt="Be brief.",
-        system_tokens=5,
+        system=SystemPrompt("Be brief.", 5),
         budget=BUDGET,
         tools=tools,
         rounds=rounds,
@@ -114,19 +113,21 @@ def texts(messages: tuple[ChatMessage, ...]) -> list[str]:
 
 
 def test_a_call_without_a_result_gets_one_that_says_so() -> None:
-    chat = as_chat("", [user(1), asked(2, "a", "b"), returned(3, "b"), user(4)], with_tools=True)
+    chat = as_chat("", [user(1), asked(2, "a", "b"), returned(3, "b"), user(4)], abilities=Abilities(tools=True))
     assert texts(chat) == [NO_RESULT, "saw b"]
     assert [result.is_error for result in chat[2].results] == [True, False]
 
 
 def test_results_find_their_calls_in_any_order_and_from_several_messages() -> None:
-    chat = as_chat("", [user(1), asked(2, "a", "b"), returned(3, "b"), returned(4, "a"), user(5)], with_tools=True)
+    chat = as_chat(
+        "", [user(1), asked(2, "a", "b"), returned(3, "b"), returned(4, "a"), user(5)], abilities=Abilities(tools=True)
+    )
     assert texts(chat) == ["saw a", "saw b"]
 
 
 def test_a_result_without_a_call_and_one_that_comes_too_late_are_not_sent() -> None:
     branch = [user(1), returned(2, "x"), asked(3, "a"), user(4), returned(5, "a"), user(6)]
-    assert texts(as_chat("", branch, with_tools=True)) == [NO_RESULT]
+    assert texts(as_chat("", branch, abilities=Abilities(tools=True))) == [NO_RESULT]
 
 
 def test_ids_that_repeat_are_told_apart() -> None:
@@ -138,13 +139,13 @@ def test_ids_that_repeat_are_told_apart() -> None:
         returned(5, "a", text="two"),
         user(6),
     ]
-    chat = as_chat("", branch, with_tools=True)
+    chat = as_chat("", branch, abilities=Abilities(tools=True))
     assert texts(chat) == ["one", "two"]
     assert len({call.id for message in chat for call in message.calls}) == 2
 
 
 def test_an_empty_result_says_that_it_is_empty() -> None:
-    chat = as_chat("", [user(1), asked(2, "a"), returned(3, "a", text=" ")], with_tools=True)
+    chat = as_chat("", [user(1), asked(2, "a"), returned(3, "a", text=" ")], abilities=Abilities(tools=True))
     assert texts(chat) == [NOTHING]
 
 
@@ -156,7 +157,7 @@ def test_without_tools_what_they_brought_is_told_from_our_side() -> None:
         StoredMessage(4, "assistant", "So.", 5),
         user(5),
     ]
-    chat = as_chat("", branch, with_tools=False)
+    chat = as_chat("", branch, abilities=Abilities())
     assert [(message.role, message.text) for message in chat] == [
         ("user", "Look!"),
         ("assistant", "Let me see."),
@@ -180,7 +181,7 @@ def test_the_live_turn_takes_the_place_of_older_ones() -> None:
     assert assembled(history).record.sent == (1, 2, 10_000)
     crowded = assembled(history, rounds=(asked(0, "a"), returned(0, "a", tokens=600)))
     assert crowded.record.sent == (10_000,)
-    assert crowded.record.left_out == (1, 2)
+    assert [span.ids for span in crowded.record.left_out] == [(1, 2)]
 
 
 @given(st.lists(st.integers(min_value=1, max_value=5000), min_size=1, max_size=6))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from conversations.context.assemble import as_turns, assemble
-from conversations.context.values import Budget, StoredMessage, Toolbox
+from conversations.context.values import Budget, Past, StoredMessage, SystemPrompt, Toolbox
 from conversations.providers.registry import BUNDLED, chat_model
 from conversations.providers.values import (
     CallDelta,
@@ -152,10 +152,9 @@ def test_any_stored_transcript_is_taken_by_the_provider(
     name: str, lasting: ScriptedProvider, branch: list[StoredMessage], with_tools: bool
 ) -> None:
     request = assemble(
-        as_turns(branch),
+        Past(as_turns(branch)),
         StoredMessage(10_000, "user", "Why?", 10),
-        system_prompt="Be brief.",
-        system_tokens=5,
+        system=SystemPrompt("Be brief.", 5),
         budget=Budget(window=8000, reply=100, history=6000),
         tools=Toolbox((LOOK,), 20) if with_tools else Toolbox(),
     ).request

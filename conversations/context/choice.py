@@ -1,0 +1,133 @@
+"""What of a conversation is sent with a question, before it is put into words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from conversations.context.recalled import NOTE_TOKENS
+from conversations.context.record import LeftOut, Section
+from conversations.context.shortened import shortened_to
+from conversations.context.values import (
+    Budget,
+    Past,
+    Recollection,
+    StoredMessage,
+    StoredTurn,
+    Summary,
+    SystemPrompt,
+    Toolbox,
+    Window,
+    WindowPolicy,
+)
+from conversations.refusals import PromptTooLong
+
+NO_TOOLS = Toolbox()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Everything that is sent, and why the rest is not."""
+
+    system: SystemPrompt
+    tools: Toolbox
+    summary: Summary | None
+    window: Window
+    recalled: tuple[Recollection, ...]
+    prompt: StoredMessage
+    rounds: tuple[StoredMessage, ...]
+    left_out: tuple[LeftOut, ...]
+    room: int
+    """Tokens there were for the window."""
+
+    @property
+    def earlier(self) -> list[StoredMessage]:
+        return messages_of(self.window.turns)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sizes of the parts, in the order in which they are sent."""
+        parts = (
+            Section("system", self.system.tokens),
+            Section("tools", self.tools.tokens if self.tools.specs else 0),
+            Section("summary", self.summary.tokens if self.summary else 0),
+            Section("window", tokens_of(self.window.turns)),
+            Section("recalled", _size(self.recalled)),
+            Section("prompt", self.prompt.tokens),
+            Section("rounds", sum(message.tokens for message in self.rounds)),
+        )
+        return tuple(part for part in parts if part.tokens or part.name in ("system", "window", "prompt"))
+
+
+def choose(
+    past: Past,
+    prompt: StoredMessage,
+    *,
+    system: SystemPrompt,
+    budget: Budget,
+    policy: WindowPolicy,
+    tools: Toolbox,
+    rounds: Sequence[StoredMessage],
+) -> Choice:
+    """Share the model's tokens out, first come first served: system prompt and question, tools, the question's own
+    rounds, the window, the summary, recollections.
+
+    Raises:
+        PromptTooLong: the question does not fit beside the system prompt and the reply.
+    """
+    largest = budget.largest_prompt(system=system.tokens)
+    if prompt.tokens > largest:
+        raise PromptTooLong(size=prompt.tokens, limit=largest, unit="tokens")
+    if prompt.tokens + tools.tokens > largest:
+        tools = NO_TOOLS
+    fixed = system.tokens + tools.tokens
+    rounds = shortened_to(budget.largest_prompt(system=fixed) - prompt.tokens, rounds)
+    own = prompt.tokens + sum(message.tokens for message in rounds)
+    room = budget.history_beside(system=fixed, prompt=own)
+    window = policy(past, room)
+    left_out = _left_out(past, window)
+    # The rounds may have taken some of what was kept for the past.
+    retrieved = min(budget.retrieved, budget.largest_prompt(system=fixed) - own - tokens_of(window.turns))
+    summary = _standing_for(left_out, past.summary, retrieved)
+    recalled = _recalled(past.recollections, window, retrieved - (summary.tokens if summary else 0))
+    return Choice(system, tools, summary, window, recalled, prompt, rounds, left_out, room)
+
+
+def _left_out(past: Past, window: Window) -> tuple[LeftOut, ...]:
+    """What is not sent: all before the window, and what the policy passes over behind its beginning."""
+    begins = past.turns.index(window.turns[0]) if window.turns else len(past.turns)
+    before = [message.id for message in messages_of(past.turns[:begins])]
+    spans = []
+    if before or past.unread is not None:
+        ids = before if past.unread is None else [past.unread, *before]
+        spans.append(LeftOut(tuple(ids), window.reason, and_before=past.unread is not None))
+    skipped = messages_of(turn for turn in past.turns[begins:] if turn not in window.turns)
+    return (*spans, *([LeftOut(tuple(message.id for message in skipped), "not_complete")] if skipped else []))
+
+
+def _standing_for(left_out: Sequence[LeftOut], summary: Summary | None, tokens: int) -> Summary | None:
+    """The summary, when it has words, fits, and something before the window is not sent."""
+    if summary is None or not summary.text.strip() or summary.tokens > tokens:
+        return None
+    return summary if any(span.reason != "not_complete" for span in left_out) else None
+
+
+def _recalled(recollections: Sequence[Recollection], window: Window, tokens: int) -> tuple[Recollection, ...]:
+    """Those with the best scores that fit, oldest first; what the window holds is not sent twice."""
+    sent = {message.id for message in messages_of(window.turns)}
+    chosen: list[Recollection] = []
+    for one in sorted(recollections, key=lambda one: one.score, reverse=True):
+        if sent.isdisjoint(one.turn.ids) and _size([*chosen, one]) <= tokens:
+            chosen.append(one)
+            sent.update(one.turn.ids)
+    return tuple(sorted(chosen, key=lambda one: one.turn.ids))
+
+
+def _size(recalled: Sequence[Recollection]) -> int:
+    return sum(one.tokens for one in recalled) + NOTE_TOKENS if recalled else 0
+
+
+def messages_of(turns: Iterable[StoredTurn]) -> list[StoredMessage]:
+    return [message for turn in turns for message in turn.messages]
+
+
+def tokens_of(turns: Iterable[StoredTurn]) -> int:
+    return sum(turn.tokens for turn in turns)

@@ -1,0 +1,79 @@
+"""Which earlier turns are sent with a question.
+
+Both policies send a contiguous end of the branch. One that skipped a turn too large and took older, smaller ones would
+send more words, and a conversation that never took place: an answer without the question that explains it.
+"""
+
+from functools import partial
+from itertools import takewhile
+
+from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS, check_prompt, fitting_pairs
+from conversations.context.record import Reason
+from conversations.context.values import Past, StoredTurn, Window, WindowPolicy
+
+CUT_TO = (2, 3)
+"""A window that overflows is cut to this share of its room."""
+
+MOST_MESSAGES = 1000
+"""Of a window, however small they are."""
+
+
+def stepped(start: int | None = None) -> WindowPolicy:
+    """The product's own: a window that stays where it is while it fits.
+
+    `start` is the message that the window of the request before began with, None when there was none. The window
+    grows from there with every turn. When it overflows it is cut to two thirds of its room, and begins there until the
+    next overflow: in between, each request is the one before and something behind it, which providers' prompt caches
+    know again.
+    """
+    return partial(_stepped, start=start)
+
+
+def _stepped(past: Past, tokens: int, *, start: int | None) -> Window:
+    since = next((at for at, turn in enumerate(past.turns) if start in turn.ids), None)
+    kept = past.turns[since or 0 :]
+    # What was not read did not fit, unless it lies before a window that stays where it was.
+    goes_on = since is not None or past.unread is None
+    if goes_on and len(_newest(kept, tokens, MOST_MESSAGES)) == len(kept):
+        return Window(kept, _reason(past, kept, tokens))
+    share, of = CUT_TO
+    newest = _newest(kept, tokens * share // of, MOST_MESSAGES * share // of)
+    # The newest turn is what the question is about: it is kept if it fits at all.
+    newest = newest or _newest(kept[-1:], tokens, MOST_MESSAGES)
+    return Window(newest, _reason(past, newest, tokens), was_cut=True)
+
+
+def pairs(prompt: str, *, max_chars: int = MAX_CHARS, max_completed_pairs: int = MAX_COMPLETED_PAIRS) -> WindowPolicy:
+    """The rules of `build_context` for the question `prompt`; what they choose must fit the model as well.
+
+    Raises:
+        PromptTooLong, ValueError: see `build_context`.
+    """
+    check_prompt(prompt, max_chars=max_chars)
+    return partial(_pairs, chars=max_chars - len(prompt), most=max_completed_pairs)
+
+
+def _pairs(past: Past, tokens: int, *, chars: int, most: int) -> Window:
+    kept = _newest(fitting_pairs(past.turns, chars, most), tokens, MOST_MESSAGES)
+    return Window(kept, "pair_limit" if len(kept) == most else _reason(past, kept, tokens))
+
+
+def _newest(turns: tuple[StoredTurn, ...], tokens: int, messages: int) -> tuple[StoredTurn, ...]:
+    """The newest turns that take at most so many tokens and messages."""
+    spent = count = 0
+
+    def fits(turn: StoredTurn) -> bool:
+        nonlocal spent, count
+        spent += turn.tokens
+        count += len(turn.messages)
+        return spent <= tokens and count <= messages
+
+    taken = len(list(takewhile(fits, reversed(turns))))
+    return turns[len(turns) - taken :]
+
+
+def _reason(past: Past, kept: tuple[StoredTurn, ...], tokens: int) -> Reason:
+    """Why the window does not begin earlier; it is told when there is something earlier."""
+    begins = past.turns.index(kept[0]) if kept else len(past.turns)
+    next_tokens = past.turns[begins - 1].tokens if begins else past.unread_tokens
+    return "turn_too_large" if next_tokens > tokens else "history_budget"
