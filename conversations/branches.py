@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import tree, turns
+from conversations import asking, tree, turns
 from conversations.models import Message, Turn
 from conversations.refusals import NoOtherVersion, NotEditable
 from conversations.streams import Shown
@@ -18,7 +18,7 @@ from conversations.streams import Shown
 
 def edit(
     question: Message, *, text: str, request_key: str, model: str, shown: Callable[[UUID], Shown] = lambda _: Shown()
-) -> turns.Asked:
+) -> asking.Asked:
     """Ask in other words, as a sibling of `question`; a reply to one of its versions that is being written is stopped.
 
     `text` has been through `checked_prompt`. `shown` says what viewers of a turn have seen, which is kept.
@@ -35,9 +35,9 @@ def edit(
     with transaction.atomic():
         conversation = tree.locked(question.conversation_id)
         tree.message_in(conversation, question.pk)
-        is_repeated = turns.asked_before(conversation, request_key) is not None
+        is_repeated = asking.asked_before(conversation, request_key) is not None
         stopped = None if is_repeated else _stopped_beside(question, seen)
-        asked = turns.ask(
+        asked = asking.ask(
             conversation.pk,
             text=text,
             request_key=request_key,
@@ -49,7 +49,7 @@ def edit(
         return asked
     # Words that came while this waited for the conversation, or of a reply that had begun meanwhile.
     turns.keep_seen(stopped, shown(stopped.pk))
-    return turns.Asked(asked.turn, is_new=asked.is_new, stopped=stopped.pk)
+    return asking.Asked(asked.turn, is_new=asked.is_new, stopped=stopped.pk)
 
 
 def switch(conversation_id: UUID, message_id: int) -> int:

@@ -13,7 +13,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import branches, runs, turns
+from conversations import asking, branches, runs, sweeping, turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
 from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
@@ -36,7 +36,7 @@ def sweep() -> None:
     with recorded("sweep") as did:
         # A Redis that hangs would cost a second for each turn, and the sweep is what its users wait for.
         has_redis = is_reachable()
-        swept = turns.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
+        swept = sweeping.sweep(now=timezone.now(), shown=shown if has_redis else lambda _: Shown())
         did["interrupted"], did["failed"] = len(swept.interrupted), swept.failed
         for turn in swept.interrupted:
             log.warning("turn_interrupted", turn=str(turn.pk))
@@ -111,7 +111,7 @@ def end_replies(**_: Any) -> None:
     end_running_replies()
 
 
-def take_on(asked: turns.Asked) -> turns.Asked:
+def take_on(asked: asking.Asked) -> asking.Asked:
     """Hand a new question to the workers; the viewers of the reply that made way for it learn of its end."""
     if asked.stopped:
         announce_end(asked.stopped, Turn.Status.STOPPED)

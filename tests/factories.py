@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from accounts.models import User
-from conversations import branches, turns
+from conversations import asking, branches, turns
 from conversations.models import Conversation, Message, Turn
 
 PASSWORD = "correct horse battery staple"
@@ -24,13 +24,13 @@ def ask(conversation: Conversation, text: str = "Why?") -> Turn:
     """A queued turn behind whatever the conversation's newest message is."""
     head = Conversation.objects.values_list("head_id", flat=True).get(pk=conversation.pk)
     key = str(uuid4())
-    return turns.ask(conversation.pk, text=text, request_key=key, parent_id=head, model="openai:scripted").turn
+    return asking.ask(conversation.pk, text=text, request_key=key, parent_id=head, model="openai:scripted").turn
 
 
 def answer(turn: Turn, text: str = "Because.", *, status: Turn.Status = Turn.Status.COMPLETE, **facts: Any) -> Turn:
     """End a queued turn as a worker would; an empty text leaves it without an answer."""
     if turn.status == Turn.Status.QUEUED:
-        turns.claim(turn.pk, lease=turns.QUEUE_PATIENCE)
+        turns.claim(turn.pk, lease=asking.QUEUE_PATIENCE)
     content = [{"type": "text", "text": text}] if text else []
     turns.finish(turn, turns.Outcome(status, content, **facts))
     turn.refresh_from_db()
@@ -44,7 +44,7 @@ def exchange(conversation: Conversation, question: str = "Why?", reply: str = "B
 
 def regenerate(turn: Turn, reply: str = "") -> Turn:
     """Another attempt at a turn's question, answered when there is a reply."""
-    again = turns.retry(turn, request_key=str(uuid4()), model="openai:scripted").turn
+    again = asking.retry(turn, request_key=str(uuid4()), model="openai:scripted").turn
     return answer(again, reply) if reply else again
 
 

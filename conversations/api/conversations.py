@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import User
-from conversations import access, beginnings, turns
+from conversations import access, asking, beginnings
 from conversations.access import branch_page
 from conversations.api.keys import request_key
 from conversations.api.pagination import ConversationPages
@@ -116,7 +116,7 @@ class TurnList(APIView):
         conversation = access.conversation_of(request.user, conversation_id)
         question = NewTurnSerializer(data=request.data)
         question.is_valid(raise_exception=True)
-        asked = turns.ask(
+        asked = asking.ask(
             conversation.pk,
             text=checked_prompt(question.validated_data["text"], conversation),
             request_key=request_key(request),
@@ -127,7 +127,7 @@ class TurnList(APIView):
         return answered(asked)
 
 
-def answered(asked: turns.Asked) -> Response:
+def answered(asked: asking.Asked) -> Response:
     """Hand a new turn to the workers, and show it: 201 when it is new, 200 when it was known."""
     take_on(asked)
     code = status.HTTP_201_CREATED if asked.is_new else status.HTTP_200_OK

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access, turns
+from conversations import access, asking
 from conversations.api.conversations import answered
 from conversations.api.keys import request_key
 from conversations.api.serializers import RegenerateSerializer, TurnSerializer
@@ -50,4 +50,4 @@ class TurnRegenerate(APIView):
         chosen.is_valid(raise_exception=True)
         own = model_for(turn.conversation)
         model = (chosen.validated_data["model"] or model_for(None)) if "model" in chosen.validated_data else own
-        return answered(turns.retry(turn, request_key=request_key(request), model=model))
+        return answered(asking.retry(turn, request_key=request_key(request), model=model))

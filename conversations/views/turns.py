@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from conversations import access, branches, turns
+from conversations import access, asking, branches
 from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
 from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
@@ -112,16 +112,16 @@ def _brought_nothing(view: TurnView) -> bool:
     return is_on_branch(view.prompt.pk, head_id=view.turn.conversation.head_id)
 
 
-def _start(request: HttpRequest, form: ComposerForm) -> turns.Asked:
+def _start(request: HttpRequest, form: ComposerForm) -> asking.Asked:
     form.full_clean()
     text = checked_prompt(form.cleaned_data.get("text", ""))
     owner = cast("User", request.user)
-    return take_on(turns.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
+    return take_on(asking.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
 
 
-def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
+def _ask(conversation: Conversation, form: ComposerForm) -> asking.Asked:
     form.full_clean()
-    asked = turns.ask(
+    asked = asking.ask(
         conversation.pk,
         text=checked_prompt(form.cleaned_data.get("text", ""), conversation),
         request_key=form.request_key_or_new(),
@@ -132,14 +132,14 @@ def _ask(conversation: Conversation, form: ComposerForm) -> turns.Asked:
     return take_on(asked)
 
 
-def _retry(turn: Turn, form: RetryForm) -> turns.Asked:
+def _retry(turn: Turn, form: RetryForm) -> asking.Asked:
     key = form.request_key_or_new()
     if form.cleaned_data["use_default"]:
-        return turns.retry(turn, request_key=key, model=model_for(None), goes_on_with="")
-    return turns.retry(turn, request_key=key, model=model_for(turn.conversation))
+        return asking.retry(turn, request_key=key, model=model_for(None), goes_on_with="")
+    return asking.retry(turn, request_key=key, model=model_for(turn.conversation))
 
 
-def _shown(request: HttpRequest, asked: turns.Asked) -> HttpResponse:
+def _shown(request: HttpRequest, asked: asking.Asked) -> HttpResponse:
     if not is_partial(request):
         return to_newest(asked.turn.conversation_id)
     with access.as_of_one_moment():

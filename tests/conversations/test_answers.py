@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from conversations import history, turns
+from conversations import history, sweeping, turns
 from conversations.answers import Said
 from conversations.blocks import call_block, calls_in, result_block, results_in, words_in
 from conversations.models import Conversation, Message, Turn
@@ -111,7 +111,7 @@ def test_of_a_lost_worker_all_that_was_stored_or_seen_is_kept(
 ) -> None:
     turn = streaming(conversation, lease=-1)
     turns.save_partial(turn, [], earlier=saved)
-    turns.sweep(now=timezone.now(), shown=lambda _: shown)
+    sweeping.sweep(now=timezone.now(), shown=lambda _: shown)
     assert [message.text for message in Message.objects.order_by("id")][1:] == kept
     assert all(message.tokens > 0 for message in Message.objects.all())
 
@@ -121,7 +121,7 @@ def test_words_that_were_seen_replace_the_words_alone(conversation: Conversation
     turn = streaming(conversation, lease=-1)
     thinking = {"type": "thinking", "text": "They ask why."}
     turns.save_partial(turn, [thinking, *text("Be")])
-    turns.sweep(now=timezone.now(), shown=lambda _: Shown("Because", calls=0))
+    sweeping.sweep(now=timezone.now(), shown=lambda _: Shown("Because", calls=0))
     assert Message.objects.get(turn=turn, role="assistant").content == [thinking, *text("Because")]
 
 

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from django.http import Http404
 from django.utils import timezone
 
-from conversations import branches, history, tree, turns
+from conversations import asking, branches, history, tree, turns
 from conversations.models import Conversation, Message, ModelCall, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, NoOtherVersion, NotEditable
 from conversations.streams import Shown
@@ -41,8 +41,8 @@ def go(conversation: Conversation, message: Message) -> list[str]:
     return branch_texts(conversation)
 
 
-def ask_behind(conversation: Conversation, parent_id: int | None, text: str = "Else?", key: str = "") -> turns.Asked:
-    return turns.ask(
+def ask_behind(conversation: Conversation, parent_id: int | None, text: str = "Else?", key: str = "") -> asking.Asked:
+    return asking.ask(
         conversation.pk,
         text=text,
         request_key=key or str(uuid4()),
@@ -262,7 +262,7 @@ def test_a_stale_sender_may_branch_and_nothing_is_lost(conversation: Conversatio
     seen = reply_of(exchange(conversation, "One?", "First.")).pk
     later = exchange(conversation, "Two?", "Second.")
     with pytest.raises(NewerMessages):
-        turns.ask(conversation.pk, text="Else?", request_key="k", parent_id=seen, model="m")
+        asking.ask(conversation.pk, text="Else?", request_key="k", parent_id=seen, model="m")
     asked = ask_behind(conversation, seen, key="k")
     assert ask_behind(conversation, seen, key="k").turn == asked.turn
     answer(asked.turn, "So.")
@@ -493,7 +493,7 @@ def test_asking_while_the_branch_is_switched_is_told_or_done_never_lost(conversa
             if number % 2:
                 branches.switch(conversation.pk, reply_of(first).pk)
                 return "went"
-            turns.ask(conversation.pk, text="And?", request_key="k", parent_id=reply_of(second).pk, model="m")
+            asking.ask(conversation.pk, text="And?", request_key="k", parent_id=reply_of(second).pk, model="m")
         except NewerMessages:
             return "told"
         finally:
@@ -511,7 +511,7 @@ def test_a_question_behind_one_that_was_answered_later_is_edited_where_it_stands
     first = answer(ask(conversation, "One"), "", status=Turn.Status.FAILED, error_code="dropped")
     second = ask(conversation, "Two")
     answer(second, "To two.")
-    regenerated = turns.retry(first, request_key="again", model="openai:scripted").turn
+    regenerated = asking.retry(first, request_key="again", model="openai:scripted").turn
     answer(regenerated, "To one.")
     branches.switch(conversation.pk, second.prompt_id)
     asked = branches.edit(second.prompt, text="Two, edited", request_key="edit", model="openai:scripted")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from conversations import branches, turns
+from conversations import asking, branches, turns
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, NoOtherVersion
 from tests.factories import answer, edit, make_conversation, regenerate
@@ -81,7 +81,7 @@ class World:
 
     def _asked(self, parent_id: int | None, *, is_branch: bool) -> None:
         key = str(uuid4())
-        turns.ask(self.conversation.pk, text="?", request_key=key, parent_id=parent_id, model="m", is_branch=is_branch)
+        asking.ask(self.conversation.pk, text="?", request_key=key, parent_id=parent_id, model="m", is_branch=is_branch)
 
     def _edit(self, number: int) -> None:
         if question := self._pick(number, role="user"):
@@ -107,7 +107,7 @@ class World:
 
     def _save(self, _: int) -> None:
         if live := self._live():
-            turns.claim(live.pk, lease=turns.QUEUE_PATIENCE)
+            turns.claim(live.pk, lease=asking.QUEUE_PATIENCE)
             turns.save_partial(live, [{"type": "text", "text": "…"}])
 
     def _finish(self, _: int) -> None:

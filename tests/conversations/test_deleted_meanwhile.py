@@ -11,7 +11,7 @@ from django.db import connection, connections
 from django.test import Client
 from rest_framework.test import APIClient
 
-from conversations import branches, turns
+from conversations import asking, branches, turns
 from conversations.models import Conversation, Turn
 from tests.factories import ask, edit, exchange, regenerate, reply_of
 
@@ -96,5 +96,5 @@ def test_a_reply_that_goes_while_it_is_stopped_does_not_exist(api: APIClient, co
 def test_a_turn_that_goes_while_it_is_claimed_is_nobodys(conversation: Conversation) -> None:
     live = ask(conversation)
     with between(reads_the_turn, lambda: Conversation.objects.filter(pk=conversation.pk).delete()) as met:
-        assert turns.claim(live.pk, lease=turns.QUEUE_PATIENCE) is None
+        assert turns.claim(live.pk, lease=asking.QUEUE_PATIENCE) is None
     assert met

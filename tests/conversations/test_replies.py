@@ -12,7 +12,7 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 from redis import Redis
 
-from conversations import tasks, turns
+from conversations import asking, tasks
 from conversations.models import Conversation, Message, ModelCall, Turn
 from conversations.streams import stream_key
 from pocketchat import celery_app
@@ -305,7 +305,7 @@ def test_a_conversation_deleted_in_mid_reply_ends_the_run_and_nothing_comes_back
 def test_a_task_that_was_lost_is_queued_again_and_answered(stack: Stack, caller: Caller) -> None:
     stack.provider.script(Reply("Because."))
     owner = Conversation.objects.get(pk=caller.make_conversation()).owner
-    lost = turns.start(owner, text="Why?", request_key="lost", model="openai:scripted").turn
+    lost = asking.start(owner, text="Why?", request_key="lost", model="openai:scripted").turn
     Turn.objects.filter(pk=lost.pk).update(created_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
     assert caller.wait(lost.pk)["status"] == "complete"

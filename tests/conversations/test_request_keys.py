@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import User
-from conversations import branches, turns
+from conversations import asking, branches
 from conversations.models import Conversation, Turn
 from conversations.refusals import KeyReused
 from tests.factories import answer, exchange, regenerate, reply_of
@@ -11,14 +11,14 @@ from tests.factories import answer, exchange, regenerate, reply_of
 pytestmark = pytest.mark.django_db
 
 
-def send(conversation: Conversation, parent_id: int | None, *, is_branch: bool = False) -> turns.Asked:
-    return turns.ask(
+def send(conversation: Conversation, parent_id: int | None, *, is_branch: bool = False) -> asking.Asked:
+    return asking.ask(
         conversation.pk, text="And?", request_key="k", parent_id=parent_id, model="openai:scripted", is_branch=is_branch
     )
 
 
-def again(turn: Turn, key: str) -> turns.Asked:
-    return turns.retry(turn, request_key=key, model="openai:scripted")
+def again(turn: Turn, key: str) -> asking.Asked:
+    return asking.retry(turn, request_key=key, model="openai:scripted")
 
 
 @pytest.mark.parametrize("is_branch", [False, True])

@@ -13,7 +13,7 @@ from django.utils import timezone
 from redis import Redis
 
 from accounts.models import User
-from conversations import runs, tasks, turns
+from conversations import runs, sweeping, tasks
 from conversations.models import Conversation, TaskRun, Turn
 from conversations.streams import BRIEFLY, stream_key
 from tests.factories import PASSWORD, ask, make_conversation
@@ -81,7 +81,7 @@ def test_a_sweep_that_breaks_is_told_of_by_its_kind(monkeypatch: pytest.MonkeyPa
     def break_down(**_: object) -> None:
         raise ValueError("what somebody wrote")
 
-    monkeypatch.setattr(turns, "sweep", break_down)
+    monkeypatch.setattr(sweeping, "sweep", break_down)
     with pytest.raises(ValueError, match="what somebody"):
         tasks.sweep()
     assert TaskRun.objects.get().error == "ValueError"

@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
-from conversations import turns
+from conversations import asking
 from conversations.models import Conversation, Turn
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation
 
@@ -27,7 +27,7 @@ def failed_again(conversation: Conversation, error_code: str = "unknown_model", 
     """A conversation whose reply was regenerated in vain."""
     first = exchange(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(model=model)
-    again = turns.retry(first, request_key=str(uuid4()), model=model or OWN).turn
+    again = asking.retry(first, request_key=str(uuid4()), model=model or OWN).turn
     return answer(again, "", status=Turn.Status.FAILED, error_code=error_code)
 
 
