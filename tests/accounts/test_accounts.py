@@ -2,8 +2,6 @@
 
 import re
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any, cast
 
 import pytest
@@ -11,7 +9,6 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth import authenticate
 from django.core import mail
 from django.core.management import call_command
-from django.db import connections
 from django.http import HttpResponse
 from django.test import Client
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
@@ -20,6 +17,7 @@ from pytest_django import Settings
 from accounts.models import User
 from conversations.models import Conversation
 from tests.factories import PASSWORD, exchange, make_user
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -55,34 +53,22 @@ def test_with_a_database_of_ones_own_nobody_becomes_administrator_by_signing_up(
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_sign_up_together_one_is_the_administrator() -> None:
-    def arrive(number: int) -> None:
-        try:
-            sign_up(Client(), f"person{number}@example.org")
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(arrive, range(4)))
+    at_once(lambda number: sign_up(Client(), f"person{number}@example.org"), range(4))
     assert User.objects.count() == 4
     assert User.objects.filter(is_superuser=True).count() == 1
 
 
 def pressed_at_once(times: int) -> list[HttpResponse]:
     """Sign-up for one address, from as many browsers."""
-    together = Barrier(times)
+    browsers = [Client() for _ in range(times)]
+    for browser in browsers:
+        browser.get("/accounts/signup/")
 
-    def press(_: int) -> HttpResponse:
-        try:
-            client = Client()
-            client.get("/accounts/signup/")
-            together.wait()
-            pressed: Any = client.post("/accounts/signup/", {"email": "eager@example.org", "password1": PASSWORD})
-            return cast("HttpResponse", pressed)
-        finally:
-            connections.close_all()
+    def press(browser: Client) -> HttpResponse:
+        pressed: Any = browser.post("/accounts/signup/", {"email": "eager@example.org", "password1": PASSWORD})
+        return cast("HttpResponse", pressed)
 
-    with ThreadPoolExecutor(times) as crowd:
-        return list(crowd.map(press, range(times)))
+    return at_once(press, browsers)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,11 +1,8 @@
 """Questions become turns: asked for the first time, asked again, never stored twice."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from uuid import uuid4
 
 import pytest
-from django.db import connections
 from django.http import Http404
 from django.utils import timezone
 from pytest_django import Settings
@@ -15,6 +12,7 @@ from conversations import asking
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, NewerMessages, TooManyReplies
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation, make_user
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -117,26 +115,16 @@ def test_of_many_questions_at_once_one_runs(conversation: Conversation) -> None:
             ask_with(conversation, key=f"key {number}")
         except ConversationBusy:
             return "busy"
-        finally:
-            connections.close_all()
         return "asked"
 
-    with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(attempt, range(16)))
+    results = at_once(attempt, range(16))
     assert sorted(results) == ["asked"] + ["busy"] * 15
     assert Message.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_question_sent_many_times_at_once_is_stored_once(conversation: Conversation) -> None:
-    def attempt(_: int) -> asking.Asked:
-        try:
-            return ask_with(conversation, key="once")
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(attempt, range(16)))
+    results = at_once(lambda _: ask_with(conversation, key="once"), range(16))
     assert len({asked.turn.pk for asked in results}) == 1
     assert sum(asked.is_new for asked in results) == 1
 
@@ -146,13 +134,9 @@ def test_a_first_question_sent_many_times_at_once_begins_one_conversation() -> N
     person = make_user()
 
     def attempt(_: int) -> asking.Asked:
-        try:
-            return asking.start(person, text="Why?", request_key="once", model="openai:scripted")
-        finally:
-            connections.close_all()
+        return asking.start(person, text="Why?", request_key="once", model="openai:scripted")
 
-    with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(attempt, range(16)))
+    results = at_once(attempt, range(16))
     assert len({asked.turn.pk for asked in results}) == 1
     assert Conversation.objects.count() == 1
 
@@ -170,18 +154,13 @@ def test_one_person_has_only_so_many_replies_at_once(owner: User, stranger: User
 @pytest.mark.django_db(transaction=True)
 def test_questions_sent_at_once_into_many_conversations_keep_to_the_limit(owner: User, settings: Settings) -> None:
     settings.POCKETCHAT_REPLIES_A_PERSON = 3
-    start = Barrier(12)
 
     def attempt(conversation: Conversation) -> str:
         try:
-            start.wait(timeout=10)
             ask_with(conversation, key="once")
         except TooManyReplies:
             return "refused"
-        finally:
-            connections.close_all()
         return "asked"
 
-    with ThreadPoolExecutor(12) as pool:
-        results = list(pool.map(attempt, [make_conversation(owner) for _ in range(12)]))
+    results = at_once(attempt, [make_conversation(owner) for _ in range(12)])
     assert sorted(results) == ["asked"] * 3 + ["refused"] * 9

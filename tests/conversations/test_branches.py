@@ -1,11 +1,10 @@
 """Branches: editing, regenerating, going from one version to another, deleting one."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.http import Http404
 from django.utils import timezone
 
@@ -25,6 +24,7 @@ from tests.factories import (
     regenerate,
     reply_of,
 )
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -470,14 +470,7 @@ def long_branch(conversation: Conversation, *, behind: Message, pairs: int) -> M
 def test_two_edits_of_one_question_at_once_are_two_versions(conversation: Conversation) -> None:
     first = exchange(conversation)
 
-    def attempt(number: int) -> Turn:
-        try:
-            return edit(first.prompt, f"Else {number}?")
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(attempt, range(8)))
+    made = at_once(lambda number: edit(first.prompt, f"Else {number}?"), range(8))
     assert Message.objects.filter(parent=None, role="user").count() == 9
     assert Turn.objects.filter(pk__in=[turn.pk for turn in made], status="stopped").count() == 7
     assert Turn.objects.live().count() == 1
@@ -496,12 +489,9 @@ def test_asking_while_the_branch_is_switched_is_told_or_done_never_lost(conversa
             asking.ask(conversation.pk, text="And?", request_key="k", parent_id=reply_of(second).pk, model="m")
         except NewerMessages:
             return "told"
-        finally:
-            connections.close_all()
         return "asked"
 
-    with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(attempt, range(8)))
+    results = at_once(attempt, range(8))
     asked = Message.objects.filter(parent=reply_of(second)).count()
     assert asked == ("asked" in results)
     assert branch_texts(conversation) == ["Why?", "A1"]

@@ -7,13 +7,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 from rest_framework.test import APIClient
 
 from conversations import asking, branches, turns
 from conversations.models import Conversation, Turn
 from tests.factories import ask, edit, exchange, regenerate, reply_of
+from tests.threads import with_own_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,17 +26,11 @@ def between(where: Callable[[str], bool], then: Callable[[], object]) -> Iterato
     """Do something once, elsewhere, before the first query of which `where` is true; what was met is in the value."""
     met: list[str] = []
 
-    def elsewhere() -> None:
-        try:
-            then()
-        finally:
-            connections.close_all()
-
     def meet(execute: Any, sql: str, *args: Any) -> Any:
         if not met and where(sql):
             met.append(sql)
             with ThreadPoolExecutor(1) as other:
-                other.submit(elsewhere).result(timeout=10)
+                other.submit(with_own_connection(then)).result(timeout=10)
         return execute(sql, *args)
 
     with connection.execute_wrapper(meet):

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -20,6 +19,7 @@ from tests.events import Viewer
 from tests.factories import ask, branch_texts, exchange
 from tests.provider import Reply
 from tests.stack import Caller, Stack, database_url
+from tests.threads import at_once
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
@@ -36,30 +36,21 @@ def webs(stack: Stack) -> list[str]:
     return [stack.url(number) for number in range(3)]
 
 
-def at_once(calls: list[Callable[[], httpx.Response]]) -> list[httpx.Response]:
-    """As nearly at once as threads can."""
-    start = threading.Barrier(len(calls))
+def posted_at_once(caller: Caller, webs: list[str], conversation: str, keys: list[str]) -> list[httpx.Response]:
+    """A question under each of the keys, through one web process after the other."""
+    headers = {"Authorization": caller.http.headers["Authorization"]}
 
-    def call(one: Callable[[], httpx.Response]) -> httpx.Response:
-        start.wait()
-        return one()
-
-    with ThreadPoolExecutor(len(calls)) as crowd:
-        return list(crowd.map(call, calls))
-
-
-def posts(caller: Caller, webs: list[str], conversation: str, keys: list[str]) -> list[Callable[[], httpx.Response]]:
-    def post(number: int, key: str) -> httpx.Response:
+    def post(numbered: tuple[int, str]) -> httpx.Response:
+        number, key = numbered
         address = f"{webs[number % len(webs)]}/api/v1/conversations/{conversation}/turns"
-        headers = {"Authorization": caller.http.headers["Authorization"], "Idempotency-Key": key}
-        return httpx.post(address, json={"text": "Why?"}, headers=headers, timeout=60)
+        return httpx.post(address, json={"text": "Why?"}, headers=headers | {"Idempotency-Key": key}, timeout=60)
 
-    return [lambda number=number, key=key: post(number, key) for number, key in enumerate(keys)]  # type: ignore[misc]  # mypy cannot type a lambda's defaults
+    return at_once(post, enumerate(keys))
 
 
 def test_fifty_posts_of_one_key_are_one_turn_and_one_call(stack: Stack, caller: Caller, webs: list[str]) -> None:
     conversation = caller.make_conversation()
-    responses = at_once(posts(caller, webs, conversation, ["once"] * MANY))
+    responses = posted_at_once(caller, webs, conversation, ["once"] * MANY)
     assert Counter(response.status_code for response in responses) == {201: 1, 200: MANY - 1}
     named = {response.json()["id"] for response in responses}
     assert len(named) == 1
@@ -73,7 +64,7 @@ def test_of_fifty_posts_with_keys_of_their_own_one_runs_and_the_others_name_it(
 ) -> None:
     stack.provider.script(Reply("word " * 100, chunk_chars=5, chunk_delay=0.1))
     conversation = caller.make_conversation()
-    responses = at_once(posts(caller, webs, conversation, [f"key {number}" for number in range(MANY)]))
+    responses = posted_at_once(caller, webs, conversation, [f"key {number}" for number in range(MANY)])
     assert Counter(response.status_code for response in responses) == {201: 1, 409: MANY - 1}
     running = next(response.json()["id"] for response in responses if response.status_code == 201)
     refusals = [response.json() for response in responses if response.status_code == 409]
@@ -93,7 +84,7 @@ def test_fifty_presses_of_stop_end_a_reply_once(stack: Stack, caller: Caller, we
         address = f"{webs[number % len(webs)]}/api/v1/turns/{turn}/stop"
         return httpx.post(address, headers={"Authorization": caller.http.headers["Authorization"]}, timeout=60)
 
-    responses = at_once([lambda number=number: press(number) for number in range(MANY)])  # type: ignore[misc]  # as above
+    responses = at_once(press, range(MANY))
     assert {response.status_code for response in responses} == {200}
     assert caller.wait(turn)["status"] == "stopped"
     assert len(stack.provider.requests) == 1

@@ -1,13 +1,12 @@
 """What recurring tasks did is told in the admin: the last run, and every run that did something."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.conf import settings
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 from redis import Redis
@@ -17,6 +16,7 @@ from conversations import runs, sweeping, tasks
 from conversations.models import Conversation, TaskRun, Turn
 from conversations.streams import BRIEFLY, stream_key
 from tests.factories import PASSWORD, ask, make_conversation
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -64,14 +64,7 @@ def test_many_workers_that_sweep_at_once_end_each_turn_once_and_count_it_once(ow
     abandoned = [ask(Conversation.objects.create(owner=owner, request_key=str(number))) for number in range(8)]
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
-    def sweep(_: int) -> None:
-        try:
-            tasks.sweep()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(6) as workers:
-        list(workers.map(sweep, range(6)))
+    at_once(lambda _: tasks.sweep(), range(6))
     assert set(Turn.objects.values_list("status", flat=True)) == {"interrupted"}
     assert sum(run.did.get("interrupted", 0) for run in TaskRun.objects.all()) == len(abandoned)
     assert TaskRun.objects.filter(is_idle=True).count() <= 1

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from conversations import asking, sweeping, turns
@@ -12,6 +12,7 @@ from conversations.models import Conversation, Message, Turn
 from conversations.streams import Shown
 from pocketchat.embedded.process import wait_until
 from tests.factories import ask, branch_texts, exchange
+from tests.threads import at_once, with_own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -78,11 +79,9 @@ def test_a_turn_renewed_while_the_sweep_looks_at_it_goes_on(conversation: Conver
     turn = ask(conversation)
     turns.claim(turn.pk, lease=timedelta(seconds=-1))
 
+    @with_own_connection
     def sweep() -> int:
-        try:
-            return len(sweeping.sweep(now=timezone.now()).interrupted)
-        finally:
-            connections.close_all()
+        return len(sweeping.sweep(now=timezone.now()).interrupted)
 
     with ThreadPoolExecutor(1) as elsewhere:
         with transaction.atomic():
@@ -109,17 +108,10 @@ def test_of_many_workers_one_claims_a_turn_and_one_sweep_ends_it(conversation: C
     turn = ask(conversation)
 
     def claim(_: int) -> bool:
-        try:
-            return turns.claim(turn.pk, lease=timedelta(seconds=-1)) is not None
-        finally:
-            connections.close_all()
+        return turns.claim(turn.pk, lease=timedelta(seconds=-1)) is not None
 
     def sweep(_: int) -> int:
-        try:
-            return len(sweeping.sweep(now=timezone.now()).interrupted)
-        finally:
-            connections.close_all()
+        return len(sweeping.sweep(now=timezone.now()).interrupted)
 
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(claim, range(8))) == 1
-        assert sum(pool.map(sweep, range(8))) == 1
+    assert sum(at_once(claim, range(8))) == 1
+    assert sum(at_once(sweep, range(8))) == 1

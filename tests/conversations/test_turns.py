@@ -5,13 +5,14 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
 from conversations import asking, turns
 from conversations.models import Conversation, Message, Turn
 from tests.factories import answer, ask, branch_texts, exchange, make_conversation
+from tests.threads import with_own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -139,11 +140,9 @@ def test_a_turn_that_somebody_holds_keeps_no_other_from_being_renewed(owner: Use
     for turn in (held, free):
         turns.claim(turn.pk, lease=timedelta(0))
 
+    @with_own_connection
     def renew() -> turns.Renewal:
-        try:
-            return turns.renew([held.pk, free.pk], lease=LEASE)
-        finally:
-            connections.close_all()
+        return turns.renew([held.pk, free.pk], lease=LEASE)
 
     with ThreadPoolExecutor(1) as elsewhere, transaction.atomic():
         Conversation.objects.filter(pk=held.conversation_id).delete()

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
@@ -12,6 +12,7 @@ from conversations.tools import search
 from conversations.tools.search import EXCERPT, HITS, around, found
 from conversations.tools.values import ToolFault
 from tests.factories import answer, ask, exchange, make_conversation
+from tests.threads import with_own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -108,16 +109,10 @@ def test_the_database_itself_gives_up_a_search_that_takes_too_long(
     turn = searching(conversation)
     monkeypatch.setattr(search, "SECONDS", 0.3)
 
-    def looked() -> str:
-        try:
-            return found(turn, "bees")
-        finally:
-            connections.close_all()
-
     with ThreadPoolExecutor(1) as elsewhere, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE conversations_message")
         with pytest.raises(ToolFault, match="took too long"):
-            elsewhere.submit(looked).result(timeout=3)
+            elsewhere.submit(with_own_connection(found), turn, "bees").result(timeout=3)
 
 
 def test_each_text_is_read_once_however_many_words_are_sought(conversation: Conversation) -> None:

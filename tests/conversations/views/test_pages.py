@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
-from django.db import connections
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -20,6 +19,7 @@ from conversations.access import as_of_one_moment
 from conversations.models import Conversation, Message, Turn
 from conversations.views.thread import thread_of
 from tests.factories import answer, ask, exchange, make_conversation
+from tests.threads import with_own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -355,14 +355,10 @@ def test_older_turns_are_a_page_of_their_own(page: Client, conversation: Convers
 def test_a_reply_that_ends_while_the_page_is_made_is_shown_as_it_was(conversation: Conversation) -> None:
     turn = ask(conversation)
 
-    def end_it() -> None:
-        answer(turn, "Because.")
-        connections.close_all()
-
     with as_of_one_moment():
         seen = Conversation.objects.get(pk=conversation.pk)
         with ThreadPoolExecutor(1) as elsewhere:
-            elsewhere.submit(end_it).result()
+            elsewhere.submit(with_own_connection(answer), turn, "Because.").result()
         shown = thread_of(seen).turns[-1]
     assert shown.is_live
     with as_of_one_moment():
