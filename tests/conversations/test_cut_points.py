@@ -1,6 +1,7 @@
 """Wherever a connection breaks, in the middle of an event, of a line, of a character: nothing is missed or repeated."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import httpx
@@ -24,9 +25,6 @@ ENOUGH = 200
 
 cuts = st.lists(st.integers(1, 1500), min_size=1, max_size=30)
 """After how many bytes each connection breaks; the last figure holds for all that follow."""
-several = hypothesis_settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 
 
 @dataclass
@@ -73,34 +71,38 @@ def watched(line: Line, turn: str, cuts: list[int]) -> Viewer:
     raise AssertionError("it never came to the end")
 
 
+def seen_whole(line: Line, turn_of: Callable[[], str], *, examples: int = 25) -> None:
+    """Whoever watches the turn over such connections has the whole text in the end, wherever they break."""
+
+    @hypothesis_settings(
+        max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(cuts)
+    def breaks(cuts: list[int]) -> None:
+        viewer = watched(line, turn_of(), cuts)
+        assert (viewer.text, viewer.status) == (TEXT, "complete")
+
+    breaks()
+
+
 def test_wherever_the_connection_breaks_a_finished_reply_is_seen_whole(
     stack: Stack, caller: Caller, line: Line
 ) -> None:
     stack.provider.script(Reply(TEXT, chunk_chars=3, chunk_delay=0.01, chunk_bytes=1))
     turn = caller.ask(caller.make_conversation(), "Why?").json()["id"]
     caller.wait(turn)
-
-    @several
-    @given(cuts)
-    def breaks(cuts: list[int]) -> None:
-        viewer = watched(line, turn, cuts)
-        assert (viewer.text, viewer.status) == (TEXT, "complete")
-
-    breaks()
+    seen_whole(line, lambda: turn)
 
 
 def test_wherever_the_connection_breaks_a_reply_is_seen_whole_while_it_is_written(
     stack: Stack, caller: Caller, line: Line
 ) -> None:
-    @hypothesis_settings(several, max_examples=6)
-    @given(cuts)
-    def breaks(cuts: list[int]) -> None:
+    def newly_asked() -> str:
         stack.provider.script(Reply(TEXT, chunk_chars=3, chunk_delay=0.01, chunk_bytes=1))
-        turn = caller.ask(caller.make_conversation(), "Why?").json()["id"]
-        viewer = watched(line, turn, cuts)
-        assert (viewer.text, viewer.status) == (TEXT, "complete")
+        turn: str = caller.ask(caller.make_conversation(), "Why?").json()["id"]
+        return turn
 
-    breaks()
+    seen_whole(line, newly_asked, examples=6)
 
 
 def test_after_the_life_of_its_events_the_stored_reply_is_seen_wherever_the_connection_breaks(
@@ -113,12 +115,5 @@ def test_after_the_life_of_its_events_the_stored_reply_is_seen_wherever_the_conn
     with Redis.from_url(settings.REDIS_URL) as redis:
         time.sleep(0.2)
         assert redis.delete(stream_key(turn)) == 1
-
-    @several
-    @given(cuts)
-    def breaks(cuts: list[int]) -> None:
-        viewer = watched(line, turn, cuts)
-        assert (viewer.text, viewer.status) == (TEXT, "complete")
-
-    breaks()
+    seen_whole(line, lambda: turn)
     assert seen.watch(caller.http, turn).text == TEXT

@@ -42,6 +42,15 @@ def patiently_watched(person: Caller, turn: str, viewer: Viewer) -> Viewer:
     return viewer
 
 
+def all_is_kept(product: Product, person: Caller, conversation: str, viewer: Viewer) -> None:
+    """The question and what was seen of its reply are kept, and nobody asked the provider twice."""
+    question, answer = person.messages(conversation)
+    assert question["text"] == "Why?"
+    assert LONG.startswith(answer["text"])
+    assert answer["text"].startswith(viewer.text)
+    assert len(product.provider.requests) == 1
+
+
 def goes_on(product: Product, person: Caller, conversation: str) -> None:
     """The next question is answered, behind everything before."""
     product.provider.script(Reply("And so it went on."))
@@ -56,18 +65,15 @@ def test_the_worker_is_killed(product: Product, person: Caller) -> None:
     time.sleep(1.5)
     product.kill("replies")
     patiently_watched(person, turn, viewer)
-    question, answer = person.messages(conversation)
     assert person.turn(turn)["status"] == viewer.status == "interrupted"
-    assert question["text"] == "Why?"
-    assert LONG.startswith(answer["text"])
-    assert answer["text"].startswith(viewer.text)
-    assert len(product.provider.requests) == 1
+    all_is_kept(product, person, conversation, viewer)
     goes_on(product, person, conversation)
 
 
-def test_the_web_process_is_killed(product: Product, person: Caller) -> None:
+@pytest.mark.parametrize("victim", ["web", "valkey"])
+def test_what_the_reply_can_do_without_is_killed(product: Product, person: Caller, victim: str) -> None:
     conversation, turn, viewer = begun(product, person)
-    product.kill("web")
+    product.kill(victim)
     patiently_watched(person, turn, viewer)
     assert (viewer.status, viewer.text) == ("complete", LONG)
     assert person.messages(conversation)[-1]["text"] == LONG
@@ -80,11 +86,7 @@ def test_postgresql_is_killed(product: Product, person: Caller) -> None:
     product.kill("postgres")
     patiently_watched(person, turn, viewer)
     assert person.wait(turn, seconds=ENDS_WITHIN)["status"] in ("complete", "interrupted")
-    question, answer = person.messages(conversation)
-    assert question["text"] == "Why?"
-    assert LONG.startswith(answer["text"])
-    assert answer["text"].startswith(viewer.text)
-    assert len(product.provider.requests) == 1
+    all_is_kept(product, person, conversation, viewer)
     goes_on(product, person, conversation)
 
 
@@ -110,16 +112,6 @@ def test_a_grown_pool_does_not_fail_a_single_request_after_postgresql_was_restar
     began = time.monotonic()
     assert [listed(number) for number in range(12)] == [200] * 12
     assert time.monotonic() - began < 6
-
-
-def test_valkey_is_killed(product: Product, person: Caller) -> None:
-    conversation, turn, viewer = begun(product, person)
-    product.kill("valkey")
-    patiently_watched(person, turn, viewer)
-    assert (viewer.status, viewer.text) == ("complete", LONG)
-    assert person.messages(conversation)[-1]["text"] == LONG
-    assert len(product.provider.requests) == 1
-    goes_on(product, person, conversation)
 
 
 def test_a_question_is_taken_while_valkey_hangs_and_answered_afterwards(product: Product, person: Caller) -> None:
