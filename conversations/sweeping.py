@@ -3,6 +3,7 @@
 No transaction waits for a network: between them the sweep asks what viewers have seen.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ from uuid import UUID
 import structlog
 
 from conversations import turns
+from conversations.database import AWAY
 from conversations.models import Turn
 from conversations.streams import Shown
 
@@ -38,10 +40,22 @@ def sweep(*, now: datetime, shown: Callable[[UUID], Shown] = lambda _: Shown()) 
     interrupted, failed = [], 0
     for turn in Turn.objects.abandoned(now=now):
         try:
-            if turns.end_for_worker(turn, Turn.Status.INTERRUPTED, seen=shown(turn.pk), now=now, abandoned_at=now):
+            if _interrupt(turn, shown, now=now):
                 interrupted.append(turn)
         except Exception as error:  # noqa: BLE001  # whatever is wrong with one turn, those behind it must end
             failed += 1
             log.warning("turn_not_ended", turn=str(turn.pk), error=type(error).__name__)
     waiting = list(Turn.objects.waiting(since=now - REQUEUE_AFTER).values_list("pk", flat=True))
     return Swept(interrupted=interrupted, waiting=waiting, failed=failed)
+
+
+def _interrupt(turn: Turn, shown: Callable[[UUID], Shown], *, now: datetime) -> bool:
+    """False: somebody else ended it first, or renewed it."""
+    end = functools.partial(turns.end_for_worker, turn, Turn.Status.INTERRUPTED, now=now, abandoned_at=now)
+    try:
+        return end(seen=shown(turn.pk))
+    except AWAY:
+        raise
+    except Exception as error:  # noqa: BLE001  # events that cannot be read or kept must not hold the conversation for ever
+        log.warning("seen_not_kept", turn=str(turn.pk), error=type(error).__name__)
+        return end(seen=Shown())

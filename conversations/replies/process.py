@@ -19,7 +19,7 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError
 
 from conversations import turns
-from conversations.database import in_lease_thread, in_thread, insist
+from conversations.database import AWAY, in_lease_thread, in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import chat_model, default_model_name
@@ -92,8 +92,7 @@ class Replies:
         try:
             await asyncio.wait([running.writing])
             outcome = _outcome(turn_id, running, draft)
-            if await insist(turns.finish, turn, outcome):
-                ended = outcome.status
+            ended = await _ended(turn, outcome)
         finally:
             del self._running[turn_id]
             await publisher.close(ended)
@@ -168,6 +167,18 @@ def end_running_replies() -> None:
         running.shut_down()
 
 
+async def _ended(turn: Turn, outcome: turns.Outcome) -> Turn.Status | None:
+    """How the turn ended; None: somebody else ended it first."""
+    try:
+        return outcome.status if await insist(turns.finish, turn, outcome) else None
+    except AWAY:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever cannot be stored, nobody shall wait for the sweep
+        _log_fault("end_not_stored", turn.pk, error)
+    failed = turns.Outcome(Turn.Status.FAILED, outcome.content, outcome.earlier, error_code="internal")
+    return failed.status if await insist(turns.finish, turn, failed) else None
+
+
 def _outcome(turn_id: UUID, running: _Running, draft: Draft) -> turns.Outcome:
     """How the writing, which is over, ended."""
     current = draft.current
@@ -196,7 +207,12 @@ def _error_code(turn_id: UUID, error: BaseException) -> str:
         return error.code
     if isinstance(error, PromptTooLong):
         return "context_too_long"
-    # Whatever it is, the turn must end. The message could quote the conversation: the log gets the places alone.
-    where = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    log.error("reply_broke", turn=str(turn_id), error=type(error).__name__, where=where)
+    # Whatever it is, the turn must end.
+    _log_fault("reply_broke", turn_id, error)
     return "internal"
+
+
+def _log_fault(event: str, turn_id: UUID, error: BaseException) -> None:
+    """The message could quote the conversation: the log gets the places alone."""
+    where = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    log.error(event, turn=str(turn_id), error=type(error).__name__, where=where)

@@ -20,6 +20,7 @@ from pocketchat.embedded.process import wait_until
 from tests.events import Viewer, parsed
 from tests.factories import make_user
 from tests.provider import Failure, HangUp, Reply, Silence, Usage
+from tests.refusing import refusing
 from tests.stack import Caller, Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
@@ -379,6 +380,16 @@ def test_usage_that_cannot_be_costs_no_answer(stack: Stack, caller: Caller) -> N
     _, turn = asked(caller)
     ended = caller.wait(turn)
     assert (ended["status"], ended["input_tokens"]) == ("complete", None)
+
+
+def test_a_reply_whose_figures_cannot_be_stored_ends_at_once_with_its_words(stack: Stack, caller: Caller) -> None:
+    stack.provider.script(Reply("Because.", usage=Usage(input_tokens=7, output_tokens=2)))
+    with refusing("conversations_turn", "NEW.input_tokens = 7"):
+        conversation, turn = asked(caller)
+        ended = caller.wait(turn)
+    assert (ended["status"], ended["error_code"], ended["input_tokens"]) == ("failed", "internal", None)
+    assert caller.messages(conversation)[-1]["text"] == "Because."
+    assert "end_not_stored" in stack.output("worker")
 
 
 def test_the_events_of_a_finished_reply_do_not_stay_for_ever(stack: Stack, caller: Caller) -> None:

@@ -4,12 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
+from redis import Redis
 
 from conversations import asking, sweeping, turns
 from conversations.models import Conversation, Message, Turn
-from conversations.streams import Shown
+from conversations.streams import Shown, shown, stream_key
 from pocketchat.embedded.process import wait_until
 from tests.factories import ask, branch_texts, exchange
 from tests.threads import at_once, with_own_connection
@@ -46,6 +48,21 @@ def test_what_viewers_saw_is_kept_together_with_the_end(
     sweeping.sweep(now=timezone.now(), shown=lambda _: Shown(seen))
     assert branch_texts(conversation) == ["Why?", kept]
     assert Message.objects.get(turn=turn, role="assistant").tokens > 0
+
+
+def test_events_that_cannot_be_read_keep_no_turn_alive(
+    conversation: Conversation, caplog: pytest.LogCaptureFixture
+) -> None:
+    turn = ask(conversation)
+    turns.claim(turn.pk, lease=timedelta(seconds=-1))
+    turns.save_partial(turn, [{"type": "text", "text": "Bec"}])
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.xadd(stream_key(turn.pk), {"event": "delta", "data": "no JSON, and private"})
+        swept = sweeping.sweep(now=timezone.now(), shown=shown)
+        redis.delete(stream_key(turn.pk))
+    assert [found.pk for found in swept.interrupted] == [turn.pk]
+    assert branch_texts(conversation) == ["Why?", "Bec"]
+    assert "private" not in caplog.text
 
 
 def test_a_second_attempt_whose_worker_is_lost_leaves_the_first_answer(conversation: Conversation) -> None:
