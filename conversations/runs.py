@@ -18,15 +18,22 @@ KEPT = timedelta(days=30)
 
 
 def record(task: str, *, started_at: datetime, finished_at: datetime, did: Mapping[str, int], error: str = "") -> None:
-    """Keep what a run did, by kind; one that did nothing is counted in the row of its kind. Safe in many workers."""
+    """Keep what a run did, by kind; `failed` counts what it could not do. Safe in many workers.
+
+    Runs that did nothing share a row, and so do those that fail alike one after another.
+    """
     times = {"started_at": started_at, "finished_at": finished_at}
-    if error or any(did.values()):
-        TaskRun.objects.create(task=task, did=dict(did), error=error, **times)
-        TaskRun.objects.filter(task=task, is_idle=False, finished_at__lt=finished_at - KEPT).delete()
+    if not error and not any(did.values()):
+        idle = TaskRun.objects.filter(task=task, is_idle=True)
+        if not idle.update(runs=F("runs") + 1, **times):
+            TaskRun.objects.bulk_create([TaskRun(task=task, is_idle=True, **times)], ignore_conflicts=True)
         return
-    idle = TaskRun.objects.filter(task=task, is_idle=True)
-    if not idle.update(runs=F("runs") + 1, **times):
-        TaskRun.objects.bulk_create([TaskRun(task=task, is_idle=True, **times)], ignore_conflicts=True)
+    newest = TaskRun.objects.filter(task=task).order_by("-finished_at").values("pk")[:1]
+    alike = TaskRun.objects.filter(pk__in=newest, did=dict(did), error=error)
+    if (error or did.get("failed")) and alike.update(runs=F("runs") + 1, **times):
+        return
+    TaskRun.objects.create(task=task, did=dict(did), error=error, **times)
+    TaskRun.objects.filter(task=task, is_idle=False, finished_at__lt=finished_at - KEPT).delete()
 
 
 def is_on_time(task: str, last: datetime, *, now: datetime) -> bool:

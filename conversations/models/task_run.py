@@ -7,7 +7,7 @@ TASK_CHARACTERS = 60
 
 
 class TaskRun(models.Model):
-    """One run that did something or failed; runs that found nothing to do share one row, which tells of the last."""
+    """A run that did something. Runs that found nothing to do, or failed alike, share a row that tells of the last."""
 
     id = models.BigAutoField(primary_key=True)
     task = models.CharField(max_length=TASK_CHARACTERS)

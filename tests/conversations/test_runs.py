@@ -5,17 +5,16 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
-from redis import Redis
 
 from accounts.models import User
 from conversations import runs, sweeping, tasks
 from conversations.models import Conversation, TaskRun, Turn
-from conversations.streams import BRIEFLY, stream_key
+from conversations.streams import BRIEFLY
 from tests.factories import PASSWORD, ask, make_conversation
+from tests.refusing import refusing
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +44,26 @@ def test_a_run_that_did_something_or_failed_is_told_of_by_itself() -> None:
         ({"interrupted": 2, "requeued": 0}, "", False),
         ({}, "OperationalError", False),
     ]
+
+
+def test_runs_that_fail_alike_one_after_another_share_a_row() -> None:
+    for number in range(3):
+        ran(number * 5, failed=1)
+    ran(15, error="OperationalError")
+    ran(20, error="OperationalError")
+    ran(25)
+    ran(30, failed=1)
+    ran(35, interrupted=1)
+    ran(40, interrupted=1)
+    told = TaskRun.objects.filter(is_idle=False).order_by("pk").values_list("did", "error", "runs")
+    assert list(told) == [
+        ({"failed": 1}, "", 3),
+        ({}, "OperationalError", 2),
+        ({"failed": 1}, "", 1),
+        ({"interrupted": 1}, "", 1),
+        ({"interrupted": 1}, "", 1),
+    ]
+    assert TaskRun.objects.order_by("pk")[0].started_at == BEGAN + timedelta(seconds=10)
 
 
 def test_old_runs_are_forgotten() -> None:
@@ -80,20 +99,17 @@ def test_a_sweep_that_breaks_is_told_of_by_its_kind(monkeypatch: pytest.MonkeyPa
     assert TaskRun.objects.get().error == "ValueError"
 
 
-def test_a_turn_that_cannot_be_ended_keeps_no_other_alive_and_is_counted(
-    owner: User, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_cannot_be_ended_keeps_no_other_alive_and_is_counted_in_one_row(owner: User) -> None:
     broken, healthy = (ask(make_conversation(owner)) for _ in range(2))
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    with Redis.from_url(settings.REDIS_URL) as redis:
-        redis.xadd(stream_key(broken.pk), {"event": "delta", "data": "no JSON, and private"})
-        tasks.sweep()
-        redis.delete(stream_key(broken.pk))
+    with refusing("conversations_turn", f"NEW.id = '{broken.pk}'"):
+        for _ in range(4):
+            tasks.sweep()
     healthy.refresh_from_db()
     assert healthy.status == Turn.Status.INTERRUPTED
-    run = TaskRun.objects.get()
-    assert (run.did["interrupted"], run.did["failed"], run.error) == (1, 1, "")
-    assert "private" not in caplog.text
+    told = TaskRun.objects.order_by("pk").values_list("did__interrupted", "did__failed", "error", "runs")
+    assert list(told) == [(1, 1, "", 1), (0, 1, "", 3)]
 
 
 @pytest.mark.parametrize("error", [OSError, RuntimeError, ValueError])
