@@ -1,5 +1,6 @@
 """Asking, stopping, asking again. Each works as a form that reloads the page and as an htmx part of it."""
 
+import time
 from typing import cast
 from uuid import UUID
 
@@ -19,6 +20,9 @@ from conversations.views.pages import branch_shown, conversation_context, home_c
 from conversations.views.requests import for_people_logged_in, is_partial, to_newest, ways_out
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
+
+STOP_TAKES = 1.2
+"""Seconds at most, when the worker lives: its next sign of life, and closing the provider's connection."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -75,6 +79,8 @@ def stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         stop_turn(found)
     if is_partial(request):
         return HttpResponse(status=204)
+    if request.method == "POST":
+        _wait_for_end(found)
     return to_newest(found.conversation_id)
 
 
@@ -103,6 +109,13 @@ def show(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     if request.method == "POST":
         branches.show(found)
     return branch_shown(request, found.conversation_id)
+
+
+def _wait_for_end(turn: Turn) -> None:
+    """Else a page without a script would say that the reply is being written, and come again a second later."""
+    deadline = time.monotonic() + STOP_TAKES
+    while Turn.objects.live().filter(pk=turn.pk).exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def _brought_nothing(view: TurnView) -> bool:

@@ -1,6 +1,7 @@
 """The pages without a script: what they show, what they cost, what they refuse."""
 
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -17,7 +18,9 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from conversations.access import as_of_one_moment
 from conversations.models import Conversation, Message, Turn
+from conversations.turns import claim
 from conversations.views.thread import thread_of
+from pocketchat.embedded.process import wait_until
 from tests.factories import answer, ask, exchange, make_conversation
 from tests.threads import with_own_connection
 
@@ -349,6 +352,35 @@ def test_older_turns_are_a_page_of_their_own(page: Client, conversation: Convers
     assert "Question 5." in older.content.decode()
     assert older.context["turns"][-1].prompt.pk < before
     assert page.get(address(conversation), {"before": "nonsense"}).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_script_the_page_after_stop_shows_the_end(page: Client, conversation: Conversation) -> None:
+    turn = ask(conversation)
+    claim(turn.pk, lease=timedelta(seconds=15))
+
+    @with_own_connection
+    def end_as_its_worker_does() -> None:
+        assert wait_until(Turn.objects.filter(stop_requested_at__isnull=False).exists, seconds=5)
+        time.sleep(0.4)
+        answer(Turn.objects.get(pk=turn.pk), "Beca", status=Turn.Status.STOPPED)
+
+    with ThreadPoolExecutor(1) as worker:
+        ending = worker.submit(end_as_its_worker_does)
+        stopped = page.post(f"/turns/{turn.pk}/stop/", follow=True)
+        ending.result()
+    assert "You stopped this reply." in stopped.content.decode()
+
+
+def test_stop_waits_for_no_worker_that_does_not_answer(page: Client, conversation: Conversation) -> None:
+    turn = ask(conversation)
+    claim(turn.pk, lease=timedelta(seconds=15))
+    began = time.monotonic()
+    assert page.post(f"/turns/{turn.pk}/stop/").status_code == 302
+    assert time.monotonic() - began < 2
+    began = time.monotonic()
+    assert page.post(f"/turns/{turn.pk}/stop/", headers=HX).status_code == 204
+    assert time.monotonic() - began < 0.5
 
 
 @pytest.mark.django_db(transaction=True)
