@@ -18,6 +18,8 @@ from tests.stack import Caller, Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
+LOOKING = Reply("Let me look.", tool_calls=(ToolCall("current_time"),))
+
 
 def search(query: str, **more: Any) -> ToolCall:
     return ToolCall("search_conversation", json.dumps({"query": query}), **more)
@@ -199,11 +201,7 @@ def test_a_call_that_never_ends_is_cut_off_and_the_words_before_it_are_kept(stac
 
 
 def test_stop_while_the_second_answer_streams_keeps_everything(stack: Stack, caller: Caller) -> None:
-    stack.provider.script(
-        Reply("Let me look.", tool_calls=(ToolCall("current_time"),)),
-        Reply("word " * 2000, chunk_delay=0.02),
-        Reply("Yes."),
-    )
+    stack.provider.script(LOOKING, Reply("word " * 2000, chunk_delay=0.02), Reply("Yes."))
     conversation, turn = asked(caller)
     seen = Viewer().watch(caller.http, turn, at_most=9)
     began = time.monotonic()
@@ -223,10 +221,7 @@ def test_stop_while_the_second_answer_streams_keeps_everything(stack: Stack, cal
 
 
 def test_when_redis_is_emptied_between_the_rounds_viewers_still_see_it_all(stack: Stack, caller: Caller) -> None:
-    stack.provider.script(
-        Reply("Let me look.", tool_calls=(ToolCall("current_time"),)),
-        Reply("It is " + "very " * 60 + "late.", chunk_delay=0.05),
-    )
+    stack.provider.script(LOOKING, Reply("It is " + "very " * 60 + "late.", chunk_delay=0.05))
     _, turn = asked(caller)
     viewer = Viewer().watch(caller.http, turn, at_most=6)
     with Redis.from_url(settings.REDIS_URL) as redis:
@@ -241,11 +236,7 @@ def test_when_redis_is_emptied_between_the_rounds_viewers_still_see_it_all(stack
 
 
 def test_a_killed_worker_keeps_the_rounds_and_the_words_after_them(stack: Stack, caller: Caller) -> None:
-    stack.provider.script(
-        Reply("Let me look.", tool_calls=(ToolCall("current_time"),)),
-        Reply("word " * 2000, chunk_delay=0.02),
-        Reply("Yes."),
-    )
+    stack.provider.script(LOOKING, Reply("word " * 2000, chunk_delay=0.02), Reply("Yes."))
     conversation, turn = asked(caller)
     viewer = Viewer().watch(caller.http, turn, at_most=30)
     stack.kill("worker")
