@@ -137,6 +137,7 @@ def _live_turn_beside(question: Message) -> Turn | None:
 
 
 def _stopped_beside(question: Message, seen: dict[UUID, Shown]) -> Turn | None:
+    """The live turn beside `question`, which is ended here and keeps what was `seen` of it."""
     running = _live_turn_beside(question)
     if running is None:
         return None

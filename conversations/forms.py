@@ -28,11 +28,10 @@ class LineField(forms.CharField):
         return line(text) if text else text
 
 
-class RetryForm(forms.Form):
-    """The key that makes a repetition the same request, and whether the installation's own model shall answer."""
+class KeyedForm(forms.Form):
+    """One whose repetition is the same request."""
 
     request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
-    use_default = forms.BooleanField(required=False)
 
     def request_key_or_new(self) -> str:
         """One too long is cut: the same again must name the same."""
@@ -40,8 +39,14 @@ class RetryForm(forms.Form):
         return key or str(uuid4())
 
 
-class QuestionForm(RetryForm):
-    """A question, with its key."""
+class RetryForm(KeyedForm):
+    """Another answer, from the conversation's model or from the installation's own."""
+
+    use_default = forms.BooleanField(required=False)
+
+
+class QuestionForm(KeyedForm):
+    """A question."""
 
     text = CleanCharField(strip=False, required=False, widget=forms.Textarea)
 

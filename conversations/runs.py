@@ -9,10 +9,13 @@ from conversations.models import TaskRun
 
 EVERY = {"sweep": timedelta(seconds=5)}
 """How often a task is meant to run."""
+
 DAILY = timedelta(days=1)
 """Of a task that says nothing else."""
+
 OVERDUE = 6
 """Times its interval after which a task that has not run is called late."""
+
 KEPT = timedelta(days=30)
 """How long a run that did something is told of."""
 

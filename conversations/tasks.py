@@ -121,7 +121,11 @@ def take_on(asked: asking.Asked) -> asking.Asked:
 
 
 def remove_version(conversation_id: UUID, message_id: int) -> int:
-    """Delete a version for good; returns the head. The viewers of a reply that went with it learn of its end."""
+    """Delete a version for good; returns the head. The viewers of a reply that went with it learn of its end.
+
+    Raises:
+        Http404, NoOtherVersion
+    """
     removed = branches.remove(conversation_id, message_id)
     if removed.stopped:
         announce_end(removed.stopped, Turn.Status.STOPPED)

@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 
 from accounts.models import User
 from conversations import access, asking, beginnings
-from conversations.access import branch_page
 from conversations.api.keys import request_key
 from conversations.api.pagination import ConversationPages
 from conversations.api.serializers import (
@@ -86,7 +85,7 @@ class MessageList(APIView):
         query.is_valid(raise_exception=True)
         with access.as_of_one_moment():
             conversation = access.conversation_of(request.user, conversation_id)
-            messages = list(branch_page(conversation, **query.validated_data))
+            messages = list(access.branch_page(conversation, **query.validated_data))
             children = children_of(conversation, {message.parent_id for message in messages})
         older = messages[0].pk if messages and messages[0].parent_id else None
         shown = MessageSerializer(messages, many=True, context={"children": children})

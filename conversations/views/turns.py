@@ -94,10 +94,9 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     form = RetryForm(request.POST)
     form.full_clean()
     try:
-        asked = _retry(found, form)
+        _retry(found, form)
     except Refusal as refusal:
         return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
-    take_on(asked)
     return branch_shown(request, found.conversation_id)
 
 
@@ -148,8 +147,8 @@ def _ask(conversation: Conversation, form: ComposerForm) -> asking.Asked:
 def _retry(turn: Turn, form: RetryForm) -> asking.Asked:
     key = form.request_key_or_new()
     if form.cleaned_data["use_default"]:
-        return asking.retry(turn, request_key=key, model=model_for(None), goes_on_with="")
-    return asking.retry(turn, request_key=key, model=model_for(turn.conversation))
+        return take_on(asking.retry(turn, request_key=key, model=model_for(None), goes_on_with=""))
+    return take_on(asking.retry(turn, request_key=key, model=model_for(turn.conversation)))
 
 
 def _shown(request: HttpRequest, asked: asking.Asked) -> HttpResponse:
