@@ -65,7 +65,9 @@ class Stack:
         argv = ("-m", "celery", "-A", "pocketchat", "worker", "-P", "threads", "-c", "256", "-Q", queues, "-n", name)
         self._output(name).unlink(missing_ok=True)
         self._start(name, (*argv, "--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"))
-        self._expect(name, lambda: " ready" in self._output(name).read_text())
+        # A worker that still loads the models' clients lets the first question wait, on a busy machine for long.
+        said = "replies_warm" if "replies" in queues else " ready"
+        self._expect(name, lambda: said in self._output(name).read_text())
 
     def kill(self, name: str) -> None:
         """`kill -9`, as a crash would."""

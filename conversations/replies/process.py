@@ -73,7 +73,7 @@ class Replies:
 
     def warm_up(self) -> None:
         """Load what the first reply needs, and do not wait for it."""
-        asyncio.run_coroutine_threadsafe(self._model(default_model_name()), self._loop)
+        asyncio.run_coroutine_threadsafe(self._warm_up(), self._loop)
 
     def shut_down(self) -> None:
         """End all replies as interrupted, keeping what they have; those not begun stay queued for another worker."""
@@ -113,6 +113,11 @@ class Replies:
         model = await self._model(turn.model)
         tools = await self._tools.all() if model.takes_tools else {}
         await Rounds(turn, draft, publisher).run(model, tools)
+
+    async def _warm_up(self) -> None:
+        with suppress(ProviderError):  # The first reply will say what is wrong.
+            await self._model(default_model_name())
+        log.info("replies_warm")
 
     async def _model(self, name: str) -> ChatModel:
         """Raises `ProviderError` as `chat_model` does."""
