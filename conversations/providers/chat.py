@@ -6,12 +6,13 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 from uuid import uuid4
 
+from httpx2 import AsyncClient
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
@@ -33,7 +34,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client, infer_model
 from pydantic_ai.providers import Provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
@@ -55,6 +56,7 @@ from conversations.providers.values import (
     ToolSpec,
     safe_name,
 )
+from conversations.providers.words import collected, watch
 
 CODES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ModelAuthenticationError, "bad_key"),
@@ -79,6 +81,9 @@ deltas, as those do that let a request wait in a queue."""
 
 OPENAI_DIALECT = {"openai": "openai-chat", "bundled": "openai-chat"}
 
+WATCHED = ("openai", "openai-chat", "anthropic")
+"""Providers whose answers come through a client of ours, see `words`."""
+
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
 """How llama.cpp's server names a request beyond its window; pydantic-ai takes it for any bad request."""
 
@@ -97,27 +102,29 @@ def connect(
     Raises:
         ProviderError: `not_configured` when the provider's key is missing, `unknown_model` when the name says nothing.
     """
+    client = watch(create_async_httpx2_client())
     try:
-        model = _model(info.name, base_url=base_url, key=key)
+        model = _model(info.name, base_url=base_url, key=key, client=client)
     except exceptions.UserError as error:
         raise ProviderError("not_configured" if "environment variable" in str(error) else "unknown_model") from error
     except ImportError as error:  # pydantic-ai knows the provider, and its SDK is not installed.
         raise ProviderError("not_configured") from error
     takes_tools = tools and bool(model.profile.get("supports_tools", True))
-    return StreamedChatModel(model, info, silence=silence, temperature=temperature, takes_tools=takes_tools)
+    return StreamedChatModel(model, client, info, silence=silence, temperature=temperature, takes_tools=takes_tools)
 
 
-def _model(name: str, *, base_url: str, key: str) -> Model:
-    given = {name: value for name, value in (("base_url", base_url), ("api_key", key)) if value}
+def _model(name: str, *, base_url: str, key: str, client: AsyncClient) -> Model:
+    given: dict[str, Any] = {name: value for name, value in (("base_url", base_url), ("api_key", key)) if value}
 
     def provider_at(kind: str) -> Provider[Any]:
+        ours = {"http_client": client} if kind in WATCHED else {}
         provider: type[Any] = infer_provider_class(kind)
-        made: Provider[Any] = provider(**given)
+        made: Provider[Any] = provider(**given, **ours)
         return made
 
-    if not base_url:
-        return infer_model(name, provider_factory=provider_at) if given else infer_model(name)
     kind, _, model = name.partition(":")
+    if not base_url:
+        return infer_model(name, provider_factory=provider_at) if given or kind in WATCHED else infer_model(name)
     # Servers that speak OpenAI's dialect speak its older half: chat completions.
     return infer_model(f"{OPENAI_DIALECT.get(kind, kind)}:{model}", provider_factory=provider_at)
 
@@ -128,6 +135,7 @@ class StreamedChatModel:
     def __init__(
         self,
         model: Model,
+        client: AsyncClient,
         info: ChatModelInfo,
         *,
         silence: float,
@@ -138,12 +146,15 @@ class StreamedChatModel:
         self.info = info
         self.takes_tools = takes_tools
         self._model = model
+        self._client = client
         self._silence = silence
         self._temperature = temperature
 
-    def connections(self) -> AbstractAsyncContextManager[object]:
-        """For whoever wants the connections closed at a moment of their choosing."""
-        return self._model
+    @asynccontextmanager
+    async def connections(self) -> AsyncIterator[None]:
+        """For whoever wants the connections closed, for good, at a moment of their choosing."""
+        async with self._client, self._model:
+            yield
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
         """See `ChatModel.stream`."""
@@ -159,13 +170,19 @@ class StreamedChatModel:
             model_request_parameters=ModelRequestParameters(function_tools=[_tool(spec) for spec in request.tools]),
         )
         async with AsyncExitStack() as stack:
-            with _translated():
+            with _translated(), collected() as answers:
                 async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
                     response = await stack.enter_async_context(opening)
+            answer = answers[-1] if answers else None
             events = aiter(response)
             while (event := await self._next(events)) is not None:
-                if delta := _delta(event):
+                delta = _delta(event)
+                if answer and isinstance(delta, TextDelta):
+                    delta = TextDelta(new) if (new := answer.new_in(delta.text)) else None
+                if delta:
                     yield delta
+                while answer and (words := await answer.words()):
+                    yield TextDelta(words)
             taken = {call.id for message in request.messages for call in message.calls}
             whole = _with_calls_mended(response.get(), taken)
             finished = _finished(whole)
