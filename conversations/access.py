@@ -10,7 +10,7 @@ from django.http import Http404
 
 from accounts.models import User
 from conversations.models import Conversation, Message, Turn
-from conversations.querysets import ConversationQuerySet, MessageQuerySet
+from conversations.querysets import ConversationQuerySet, MessageQuerySet, TurnQuerySet, visible_to
 
 
 def conversations_of(user: User | AnonymousUser) -> ConversationQuerySet:
@@ -30,14 +30,21 @@ def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conver
 
 def turn_of(user: User | AnonymousUser, turn_id: UUID) -> Turn:
     """Raises `Http404` when it is not in a conversation `user` may see; brings the conversation and the question."""
-    turn: Turn | None = (
-        Turn.objects.filter(pk=turn_id, conversation__in=conversations_of(user))
-        .select_related("conversation", "prompt")
-        .first()
-    )
+    turn: Turn | None = _turns_of(user).filter(pk=turn_id).select_related("conversation", "prompt").first()
     if turn is None:
         raise Http404("This reply does not exist, or no longer.")
     return turn
+
+
+def sees_live_turn(user: User, turn_id: UUID) -> bool:
+    """Whether the turn still lives in a conversation that `user` may still see."""
+    return _turns_of(user).live().filter(pk=turn_id).exists()
+
+
+def _turns_of(user: User | AnonymousUser) -> TurnQuerySet:
+    if isinstance(user, AnonymousUser):
+        return Turn.objects.none()
+    return Turn.objects.filter(visible_to(user, through="conversation__"))
 
 
 def message_of(user: User | AnonymousUser, conversation_id: UUID, message_id: int) -> Message:

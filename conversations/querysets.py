@@ -14,12 +14,19 @@ LIVE_STATUSES = ("queued", "streaming")
 TERMINAL_STATUSES = ("complete", "stopped", "failed", "interrupted")
 
 
+def visible_to(user: User, *, through: str = "") -> models.Q:
+    """What makes a conversation one that `user` may see: they own it and have not put it into the bin.
+
+    `through` leads to it from another row: a join, which costs Django half of what a subquery does.
+    """
+    return models.Q(**{f"{through}owner": user, f"{through}trashed_at__isnull": True})
+
+
 class ConversationQuerySet(models.QuerySet[Any]):
     """Conversations; every reader starts from `visible_to`."""
 
     def visible_to(self, user: User) -> "ConversationQuerySet":
-        """Those `user` owns and has not put into the bin."""
-        return self.filter(owner=user, trashed_at__isnull=True)
+        return self.filter(visible_to(user))
 
     def in_sidebar_order(self) -> "ConversationQuerySet":
         """Pinned first, then the most recently active."""

@@ -3,7 +3,12 @@
 Middleware, views and the ORM are synchronous. Django's own handler goes from the event loop to a thread and back for
 every middleware of the old kind; here a request enters its thread once and comes back with the response. What streams
 is sent from the event loop as usual, and holds no thread.
+
+No more requests are worked on at once than there are database connections; the others wait before they get a thread, in
+the order in which they came. Hundreds of threads would only wait for a connection, some of them until they are refused.
 """
+
+import asyncio
 
 from asgiref.sync import SyncToAsync, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
@@ -15,19 +20,23 @@ from django.http.response import HttpResponseBase
 class OneThreadHandler(ASGIHandler):
     """Views are synchronous; a view that streams returns a response with an asynchronous iterator."""
 
+    def __init__(self, *, at_once: int) -> None:
+        super().__init__()
+        self._free = asyncio.Semaphore(at_once)
+
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002  # Django's signature
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        response = await sync_to_async(self._responded, thread_sensitive=True)(request)
+        async with self._free:
+            response = await sync_to_async(self._responded, thread_sensitive=True)(request)
         if response.streaming:
             _let_go_of_thread()
         return response
 
     def _responded(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if response.streaming:
-            connections.close_all()  # They belong to the thread.
+        connections.close_all()  # They belong to the thread, which is not needed for sending what it has made.
         return response
 
 

@@ -58,14 +58,15 @@ if POCKETCHAT_EMBEDDED_DATABASE:
 else:
     _database = postgres_database(env, "DATABASE_URL")
 
-_pool_size = env.int("POCKETCHAT_DATABASE_POOL", default=20)
+POCKETCHAT_DATABASE_POOL = env.int("POCKETCHAT_DATABASE_POOL", default=20)
+"""Database connections of one process at most, and requests that a web process works on at once; 0: no pool."""
 _options: dict[str, object] = {"application_name": "pocketchat"}
-if _pool_size:
-    _options["pool"] = {"min_size": 1, "max_size": _pool_size, "timeout": 10}
+if POCKETCHAT_DATABASE_POOL:
+    _options["pool"] = {"min_size": 1, "max_size": POCKETCHAT_DATABASE_POOL, "timeout": 10}
 _database["OPTIONS"] = {**dict(_database.get("OPTIONS") or {}), **_options}  # type: ignore[call-overload]  # a JSON-like dict
 # A connection that died with its server is noticed before it is used again.
 _database["ENGINE"] = "pocketchat.pooled_postgresql"
-_database["CONN_HEALTH_CHECKS"] = not _pool_size
+_database["CONN_HEALTH_CHECKS"] = not POCKETCHAT_DATABASE_POOL
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

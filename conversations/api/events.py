@@ -21,6 +21,7 @@ from accounts.models import User
 from conversations import access
 from conversations.answers import reply_text
 from conversations.database import in_viewer_thread
+from conversations.models import Turn
 from conversations.streams import START, Entry, hub, position
 
 TICK = 3.0
@@ -40,26 +41,25 @@ def turn_events(request: HttpRequest, turn_id: UUID) -> HttpResponse | Streaming
         body = {"detail": "Use GET.", "code": "method_not_allowed"}
         return JsonResponse(body, status=405, headers={"Allow": "GET"})
     try:
-        viewer = _viewer(request, turn_id)
+        viewer, stored = _viewer(request, turn_id)
     except (AuthenticationFailed, NotAuthenticated) as error:
         body = {"detail": str(error.detail), "code": str(error.get_codes())}
         return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Token"})
     except Http404 as error:
         return JsonResponse({"detail": str(error), "code": "not_found"}, status=404)
     return StreamingHttpResponse(
-        _events(viewer, turn_id, after=_resume_point(request), padding=_padding(request)),
+        _events(viewer, turn_id, stored, after=_resume_point(request), padding=_padding(request)),
         content_type="text/event-stream",
         # Proxies must pass each event on as it comes: nginx reads the second header.
         headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
     )
 
 
-def _viewer(request: HttpRequest, turn_id: UUID) -> User:
-    """Raises `Http404` when the turn is not one they may see."""
+def _viewer(request: HttpRequest, turn_id: UUID) -> tuple[User, str]:
+    """Who asks, and the end of the turn as stored; raises `Http404` when the turn is not one they may see."""
     try:
         viewer = _user(request)
-        access.turn_of(viewer, turn_id)
-        return viewer
+        return viewer, _end_of(access.turn_of(viewer, turn_id))
     finally:
         connections.close_all()
 
@@ -95,10 +95,10 @@ def _padding(request: HttpRequest) -> str:
     return f":{' ' * size}\n\n" if size else ""
 
 
-async def _events(viewer: User, turn_id: UUID, *, after: str, padding: str) -> AsyncGenerator[str, None]:
+async def _events(viewer: User, turn_id: UUID, stored: str, *, after: str, padding: str) -> AsyncGenerator[str, None]:
     # Told at once, so that a viewer to whom nothing comes knows that a proxy keeps it.
     yield f"retry: {RECONNECT_MS}\nevent: hello\ndata: {{}}\n\n{padding}"
-    if (stored := await _ended(viewer, turn_id)) and not await hub().holds_end(turn_id, after=after):
+    if stored and not await hub().holds_end(turn_id, after=after):
         yield stored
         return
     # Closed when the viewer leaves, not when the garbage is collected: the hub must stop reading for it.
@@ -132,15 +132,16 @@ async def _ended(viewer: User, turn_id: UUID) -> str:
 def _stored_end(viewer: User, turn_id: UUID) -> str:
     try:
         # Asked anew: what was put into the bin since, or erased, is shown to nobody.
-        turn = access.turn_of(viewer, turn_id)
-        if turn.is_live:
-            return ""
-        # One event, for a viewer may be cut off between two.
-        return _event("done", status=turn.status, text=reply_text(turn))
+        return "" if access.sees_live_turn(viewer, turn_id) else _end_of(access.turn_of(viewer, turn_id))
     except Http404:
         return _event("done", status="gone", text="")
     finally:
         connections.close_all()
+
+
+def _end_of(turn: Turn) -> str:
+    """One event, for a viewer may be cut off between two; empty while it lives."""
+    return "" if turn.is_live else _event("done", status=turn.status, text=reply_text(turn))
 
 
 def _up_to_end(entries: list[Entry]) -> list[Entry]:

@@ -17,7 +17,9 @@ log = structlog.get_logger(__name__)
 LONGEST_REPLY = 3600
 """Seconds the events of a live turn are kept; far longer than any reply takes."""
 COALESCE = 0.02
-"""Seconds between two writes of one reply; deltas that come faster are joined."""
+"""Seconds between two writes of one reply at least; deltas that come faster are joined."""
+WRITES = 2000
+"""A second, of all replies of one process: where more of them are written than that allows, each joins more."""
 REDIS_PAUSE = 0.5
 """Seconds before a failed Redis is tried again."""
 
@@ -27,6 +29,7 @@ class Publisher:
 
     def __init__(self, wire: Wire, turn_id: UUID) -> None:
         self._wire = wire
+        wire.writers += 1
         self._key = stream_key(turn_id)
         self._story = Story()
         self._is_certain = False
@@ -51,6 +54,7 @@ class Publisher:
         self._is_closing = True
         self._news.set()
         await self._writer
+        self._wire.writers -= 1
         try:
             await self._write()
             if status is None:
@@ -76,7 +80,7 @@ class Publisher:
                 self._is_certain = False
                 self._news.set()
                 await asyncio.sleep(REDIS_PAUSE)
-            await asyncio.sleep(COALESCE)
+            await asyncio.sleep(max(COALESCE, self._wire.writers / WRITES))
 
     async def _write(self) -> None:
         """Write the news; from the beginning when it is not certain that the stream holds what came before."""

@@ -24,6 +24,8 @@ class Wire:
     cost one round trip, not hundreds."""
 
     def __init__(self) -> None:
+        self.writers = 0
+        """How many share it at this moment."""
         self._redis = connected()
         self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
         self._sender: asyncio.Task[None] | None = None
