@@ -130,12 +130,12 @@ def _refuse_unless(is_same_request: bool, earlier: Turn) -> None:
 
 def _refuse_when_busy(conversation: Conversation) -> None:
     """One turn a conversation, which the database promises; and so many a person that others are answered, too."""
-    live = Turn.objects.live()
-    if running := live.filter(conversation=conversation).values_list("pk", flat=True).first():
-        raise ConversationBusy(running)
     _hold_the_count(conversation)
-    most = settings.POCKETCHAT_REPLIES_A_PERSON
-    if live.filter(conversation__owner=conversation.owner_id).count() >= most:
+    live = Turn.objects.live().filter(conversation__owner=conversation.owner_id)
+    running = dict(live.values_list("conversation", "pk"))
+    if conversation.pk in running:
+        raise ConversationBusy(running[conversation.pk])
+    if len(running) >= (most := settings.POCKETCHAT_REPLIES_A_PERSON):
         raise TooManyReplies(most)
 
 

@@ -101,9 +101,10 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
         if not _still_live(turn):
             return False
         answers.write(turn, outcome.said)
-        _fall_back(turn)
         now = timezone.now()
-        if outcome.said:
+        if not outcome.said:
+            _fall_back(turn)
+        else:
             Conversation.objects.filter(pk=turn.conversation_id).update(last_activity_at=now)
         return _end(
             turn,

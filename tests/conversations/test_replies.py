@@ -411,7 +411,7 @@ def test_viewers_are_shown_what_is_stored_whatever_the_provider_sends(stack: Sta
 def test_many_viewers_of_a_reply_hold_no_threads(stack: Stack, caller: Caller) -> None:
     stack.provider.script(Reply(LONG, chunk_chars=7, chunk_delay=0.08))
     _, turn = asked(caller)
-    (web,) = (process for process in map(psutil.Process, stack.pids()) if "uvicorn" in process.cmdline())
+    web = next(process for process in map(psutil.Process, stack.pids()) if str(stack.ports[0]) in process.cmdline())
     before = web.num_threads()
     viewers: list[Viewer] = []
     with ThreadPoolExecutor(VIEWERS) as watching:
