@@ -1,27 +1,32 @@
-"""The least a product could do: pass the provider's bytes on. What that takes is the floor for ours."""
+"""The least a product could do: pass the provider's bytes on, without a framework or a client library between.
 
+What that takes is the floor for ours.
+"""
+
+import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.routing import Route
-
-client = httpx.AsyncClient(limits=httpx.Limits(max_connections=None), timeout=120)
-
-
-async def passed_on(request: Request) -> StreamingResponse:
-    body = await request.body()
-
-    async def chunks() -> AsyncIterator[bytes]:
-        address = f"{os.environ['PROVIDER']}/chat/completions"
-        async with client.stream("POST", address, content=body) as response:
-            async for chunk in response.aiter_raw():
-                yield chunk
-
-    return StreamingResponse(chunks(), media_type="text/event-stream")
+PROVIDER = urlsplit(os.environ.get("PROVIDER", ""))
+HEAD = (
+    f"POST {PROVIDER.path}/chat/completions HTTP/1.0\r\nHost: {PROVIDER.netloc}\r\n"
+    "Content-Type: application/json\r\nContent-Length: "
+)
 
 
-app = Starlette(routes=[Route("/", passed_on, methods=["POST"])])
+async def app(
+    _scope: dict[str, Any],
+    receive: Callable[[], Awaitable[dict[str, Any]]],
+    send: Callable[[dict[str, Any]], Awaitable[None]],
+) -> None:
+    """Headers and all: whoever reads it looks for words."""
+    body = (await receive())["body"]
+    reader, writer = await asyncio.open_connection(PROVIDER.hostname, PROVIDER.port)
+    writer.write(f"{HEAD}{len(body)}\r\n\r\n".encode() + body)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+    while chunk := await reader.read(65536):
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+    writer.close()

@@ -5,6 +5,8 @@ import asyncio
 import signal
 import sys
 
+import uvloop
+
 from tests.provider.records import RequestLog
 from tests.provider.replies import steady
 from tests.provider.script import Script
@@ -30,7 +32,7 @@ def main() -> None:
     parser.add_argument("--deltas", type=int, default=100, help="deltas of the default reply")
     parser.add_argument("--per-second", type=float, default=20.0, help="deltas a second of the default reply")
     arguments = parser.parse_args()
-    asyncio.run(serve(arguments.port, deltas=arguments.deltas, per_second=arguments.per_second))
+    uvloop.run(serve(arguments.port, deltas=arguments.deltas, per_second=arguments.per_second))
 
 
 if __name__ == "__main__":
