@@ -107,7 +107,8 @@ def pids(stack: Stack) -> list[int]:
 
 def cpu(pids: list[int]) -> float:
     """Seconds of processor time."""
-    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
+    times = [psutil.Process(pid).cpu_times() for pid in pids]
+    return float(sum(each.user + each.system for each in times))
 
 
 def megabytes(pids: list[int]) -> float:
