@@ -112,7 +112,7 @@ def cpu(pids: list[int]) -> float:
 
 
 def megabytes(pids: list[int]) -> float:
-    return sum(psutil.Process(pid).memory_info().rss for pid in pids) / 1e6
+    return float(sum(psutil.Process(pid).memory_info().rss for pid in pids)) / 1e6
 
 
 @pytest.mark.parametrize(("people", "rounds"), [(1, 30), (50, 4)])

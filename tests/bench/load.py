@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 WORD = re.compile(rb"word(\d+) ")
+LONGEST = 20
+"""Bytes that are looked for, and that two reads may have parted."""
 
 
 @dataclass
@@ -17,6 +19,7 @@ class Arrival:
     sent: float
     words: dict[int, float] = field(default_factory=dict)
     ended: bool = False
+    _tail: bytes = b""
 
     @property
     def first(self) -> float:
@@ -24,6 +27,8 @@ class Arrival:
 
     def take(self, chunk: bytes) -> None:
         now = time.monotonic()
+        chunk = self._tail + chunk
+        self._tail = chunk[-LONGEST:]
         for number in WORD.findall(chunk):
             self.words.setdefault(int(number), now)
         self.ended = self.ended or b"event: done" in chunk or b"[DONE]" in chunk
