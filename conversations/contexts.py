@@ -12,6 +12,7 @@ from django.conf import settings
 from conversations import history
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
+from conversations.context.record import Record
 from conversations.context.values import Assembly, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
 from conversations.context.windows import pairs, stepped
 from conversations.models import Conversation, Turn
@@ -28,10 +29,13 @@ class Question:
     parent_id: int | None
     prompt: StoredMessage
     model: str
+    begun: Record | None = None
+    """Of the last request its turn has made already, before the model called tools."""
 
 
 def question_of(turn: Turn) -> Question:
-    return Question(turn.conversation, turn.prompt.parent_id, history.stored(turn.prompt), turn.model)
+    begun = Record.from_json(turn.context)
+    return Question(turn.conversation, turn.prompt.parent_id, history.stored(turn.prompt), turn.model, begun)
 
 
 def context_of(
@@ -49,30 +53,48 @@ def context_of(
     """
     budget = budget_for(question.model)
     budget = budget.tightened() if is_tightened else budget
-    start, policy = _policy(question)
+    before = None if _sends_pairs() else _record_before(question)
     system_prompt = system_prompt_of(question.conversation)
     assembly = assemble(
-        history.past_of(question.parent_id, tokens=budget.history, start=start),
+        history.past_of(
+            question.parent_id,
+            tokens=budget.history,
+            start=before.start if before else None,
+            counts_incomplete=not _sends_pairs(),
+        ),
         question.prompt,
         system=SystemPrompt(system_prompt, estimate_tokens(system_prompt)),
         budget=budget,
-        policy=policy,
+        policy=_policy(question, before),
         takes_images=chat_model_info(question.model).takes_images,
         tools=tools,
         rounds=rounds,
         must_answer=must_answer,
     )
-    return replace(assembly, record=replace(assembly.record, was_tightened=is_tightened))
+    was_cut = assembly.record.was_cut or bool(question.begun and question.begun.was_cut)
+    return replace(assembly, record=replace(assembly.record, was_cut=was_cut, was_tightened=is_tightened))
 
 
-def _policy(question: Question) -> tuple[int | None, WindowPolicy]:
-    """Where the window begins, if that is known before, and what chooses it."""
-    if settings.POCKETCHAT_CONTEXT_POLICY == "pairs":
-        return None, pairs(question.prompt.text, max_chars=MAX_CHARS, max_completed_pairs=MAX_COMPLETED_PAIRS)
-    start = history.window_start(question.parent_id, model=question.model)
-    return start, stepped(start)
+def _sends_pairs() -> bool:
+    return bool(settings.POCKETCHAT_CONTEXT_POLICY == "pairs")
+
+
+def _record_before(question: Question) -> Record | None:
+    """Of the request before, which tells where the window begins: of the same turn, if it has made one already.
+
+    A window that began where it did because only so many pairs are sent says nothing about tokens.
+    """
+    before = question.begun or history.record_before(question.parent_id, model=question.model)
+    return None if before and before.reason == "pair_limit" else before
+
+
+def _policy(question: Question, before: Record | None) -> WindowPolicy:
+    if _sends_pairs():
+        return pairs(question.prompt.text, max_chars=MAX_CHARS, max_completed_pairs=MAX_COMPLETED_PAIRS)
+    return stepped(before.start, reason=before.reason) if before else stepped()
 
 
 def record_context(turn: Turn, context: dict[str, Any]) -> None:
     """Keep what the model is about to be sent, by reference."""
+    turn.context = context
     Turn.objects.live().filter(pk=turn.pk).update(context=context)

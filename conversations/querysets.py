@@ -52,19 +52,16 @@ class TurnQuerySet(models.QuerySet[Any]):
 
 
 BRANCH_SQL = """
-    WITH RECURSIVE branch (id, parent_id, depth, spent) AS (
-        SELECT id, parent_id, 1, tokens::bigint FROM conversations_message WHERE id = %s
+    WITH RECURSIVE branch (id, parent_id, depth) AS (
+        SELECT id, parent_id, 1 FROM conversations_message WHERE id = %s
         UNION ALL
-        SELECT m.id, m.parent_id, b.depth + 1, b.spent + m.tokens
-        FROM conversations_message m JOIN branch b ON m.id = b.parent_id
-        WHERE b.depth < %s AND b.spent <= %s AND b.id <> %s
+        SELECT m.id, m.parent_id, b.depth + 1
+        FROM conversations_message m JOIN branch b ON m.id = b.parent_id WHERE b.depth < %s
     )
     SELECT id FROM branch
 """
-"""Takes head, rows, tokens, a message. From the head towards the root, at most so many rows, until the tokens are spent
-or the message is reached: the cost is that of what is read, not of the conversation."""
-
-ALL_TOKENS = 2**62
+"""Takes head and rows. From the head towards the root, at most so many rows: the cost is that of what is read, not of
+the conversation."""
 
 MOST_WORDS = 20
 """Of a search, the first."""
@@ -111,17 +108,10 @@ BELOW_SQL = """
 class MessageQuerySet(models.QuerySet[Any]):
     """Messages, along their branch."""
 
-    def branch(
-        self, head_id: int | None, *, rows: int, tokens: int = ALL_TOKENS, since: int | None = None
-    ) -> "MessageQuerySet":
-        """The newest `rows` messages of the branch that ends in `head_id`, oldest first, none before `since`.
-
-        Stops as soon as the stored counts exceed `tokens`; the message that exceeds them is included, so that the
-        reader can tell that something was left out.
-        """
+    def branch(self, head_id: int | None, *, rows: int) -> "MessageQuerySet":
+        """The newest `rows` messages of the branch that ends in `head_id`, oldest first."""
         ids = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
-            BRANCH_SQL,
-            [head_id, rows, tokens, since or 0],
+            BRANCH_SQL, [head_id, rows]
         )
         return self.filter(id__in=ids).order_by("id")
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from django.db import connection
 from django.test import Client
@@ -18,6 +19,10 @@ from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
 from tests.stack import Caller, Stack, running_stack
+
+# An example takes longer while the machine does something else, too.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)

@@ -22,17 +22,21 @@ from conversations.context.values import (
 from conversations.context.windows import stepped
 from conversations.providers.values import ChatMessage, ChatRequest
 
+NOTHING_ASKED = "[This message is empty.]"
+"""In the place of a question that came without words, as some have that were brought from elsewhere."""
+
 
 def as_turns(branch: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
     """Group a branch, oldest first, into turns: each question begins one.
 
-    What stands before the first question belongs to a turn whose beginning was not read, and is left out.
+    What stands before the first question belongs to a turn whose beginning was not read, and is left out. So are system
+    messages, which some branches brought from elsewhere hold: the system prompt is the conversation's.
     """
     turns: list[list[StoredMessage]] = []
     for message in branch:
         if message.role == "user":
             turns.append([])
-        if turns:
+        if turns and message.role != "system":
             turns[-1].append(message)
     return tuple(StoredTurn(tuple(messages)) for messages in turns)
 
@@ -76,7 +80,9 @@ def assemble(
 def _messages(choice: Choice, abilities: Abilities) -> tuple[ChatMessage, ...]:
     """In the order of a request: what stays the same comes first, what belongs to the question last."""
     beginning = [choice.system.text, summary_message(choice.summary.text).text if choice.summary else ""]
-    question = replace(choice.prompt, text=with_recollections(choice.prompt.text, choice.recalled))
+    has_something = choice.prompt.text.strip() or choice.prompt.images
+    asked = choice.prompt.text if has_something else NOTHING_ASKED
+    question = replace(choice.prompt, text=with_recollections(asked, choice.recalled))
     return as_chat(
         "\n\n".join(text for text in beginning if text.strip()),
         [*choice.earlier, question, *choice.rounds],

@@ -18,6 +18,7 @@ from conversations.context.values import (
     Window,
     WindowPolicy,
 )
+from conversations.context.windows import begin_of
 from conversations.refusals import PromptTooLong
 
 NO_TOOLS = Toolbox()
@@ -47,7 +48,7 @@ class Choice:
         """The sizes of the parts, in the order in which they are sent."""
         parts = (
             Section("system", self.system.tokens),
-            Section("tools", self.tools.tokens if self.tools.specs else 0),
+            Section("tools", self.tools.tokens),
             Section("summary", self.summary.tokens if self.summary else 0),
             Section("window", tokens_of(self.window.turns)),
             Section("recalled", _size(self.recalled)),
@@ -83,41 +84,44 @@ def choose(
     own = prompt.tokens + sum(message.tokens for message in rounds)
     room = budget.history_beside(system=fixed, prompt=own)
     window = policy(past, room)
-    left_out = _left_out(past, window)
+    begins = begin_of(past.turns, window.turns)
+    left_out = _left_out(past, window, begins)
     # The rounds may have taken some of what was kept for the past.
-    retrieved = min(budget.retrieved, budget.largest_prompt(system=fixed) - own - tokens_of(window.turns))
-    summary = _standing_for(left_out, past.summary, retrieved)
-    recalled = _recalled(past.recollections, window, retrieved - (summary.tokens if summary else 0))
+    retrieved = min(budget.retrieved, budget.largest_prompt(system=fixed) - own)
+    is_missing_something = begins > 0 or past.unread is not None
+    summary = _standing_in(past.summary, retrieved) if is_missing_something else None
+    sent = {prompt.id, *(message.id for message in messages_of(window.turns))}
+    recalled = _recalled(past.recollections, sent, retrieved - (summary.tokens if summary else 0))
     return Choice(system, tools, summary, window, recalled, prompt, rounds, left_out, room)
 
 
-def _left_out(past: Past, window: Window) -> tuple[LeftOut, ...]:
+def _left_out(past: Past, window: Window, begins: int) -> tuple[LeftOut, ...]:
     """What is not sent: all before the window, and what the policy passes over behind its beginning."""
-    begins = past.turns.index(window.turns[0]) if window.turns else len(past.turns)
     before = [message.id for message in messages_of(past.turns[:begins])]
-    spans = []
-    if before or past.unread is not None:
-        ids = before if past.unread is None else [past.unread, *before]
-        spans.append(LeftOut(tuple(ids), window.reason, and_before=past.unread is not None))
-    skipped = messages_of(turn for turn in past.turns[begins:] if turn not in window.turns)
-    return (*spans, *([LeftOut(tuple(message.id for message in skipped), "not_complete")] if skipped else []))
+    sent = {turn.ids for turn in window.turns}
+    skipped = [message.id for message in messages_of(turn for turn in past.turns[begins:] if turn.ids not in sent)]
+    unread = [] if past.unread is None else [past.unread]
+    spans = (
+        LeftOut(past.opening, "no_question"),
+        LeftOut((*unread, *before), window.reason, and_before=bool(unread)),
+        LeftOut(tuple(skipped), "not_complete"),
+    )
+    return tuple(span for span in spans if span.ids)
 
 
-def _standing_for(left_out: Sequence[LeftOut], summary: Summary | None, tokens: int) -> Summary | None:
-    """The summary, when it has words, fits, and something before the window is not sent."""
-    if summary is None or not summary.text.strip() or summary.tokens > tokens:
-        return None
-    return summary if any(span.reason != "not_complete" for span in left_out) else None
+def _standing_in(summary: Summary | None, tokens: int) -> Summary | None:
+    """The summary, when it has words and fits."""
+    return summary if summary and summary.text.strip() and summary.tokens <= tokens else None
 
 
-def _recalled(recollections: Sequence[Recollection], window: Window, tokens: int) -> tuple[Recollection, ...]:
-    """Those with the best scores that fit, oldest first; what the window holds is not sent twice."""
-    sent = {message.id for message in messages_of(window.turns)}
+def _recalled(recollections: Sequence[Recollection], sent: set[int], tokens: int) -> tuple[Recollection, ...]:
+    """Those with the best scores that fit, oldest first; what is sent anyway, or says nothing, is not brought back."""
+    taken = set(sent)
     chosen: list[Recollection] = []
     for one in sorted(recollections, key=lambda one: one.score, reverse=True):
-        if sent.isdisjoint(one.turn.ids) and _size([*chosen, one]) <= tokens:
+        if taken.isdisjoint(one.turn.ids) and one.has_words and _size([*chosen, one]) <= tokens:
             chosen.append(one)
-            sent.update(one.turn.ids)
+            taken.update(one.turn.ids)
     return tuple(sorted(chosen, key=lambda one: one.turn.ids))
 
 

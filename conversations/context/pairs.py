@@ -10,6 +10,7 @@ from conversations.refusals import PromptTooLong
 
 PROMPT_CHARACTERS = 6_000
 """Of a question under this policy, at most."""
+TOO_LONG = f"Keep your question under {PROMPT_CHARACTERS:,} characters."
 
 MAX_CHARS = 24_000
 MAX_COMPLETED_PAIRS = 6
@@ -56,8 +57,7 @@ def check_prompt(prompt: str, *, max_chars: int = MAX_CHARS) -> None:
     """Raises `PromptTooLong`."""
     limit = min(PROMPT_CHARACTERS, max_chars)
     if len(prompt) > limit:
-        sentence = f"Keep your question under {limit:,} characters."
-        raise PromptTooLong(size=len(prompt), limit=limit, unit="characters", sentence=sentence)
+        raise PromptTooLong(size=len(prompt), limit=limit, unit="characters", sentence=TOO_LONG)
 
 
 def fitting_pairs(turns: Sequence[StoredTurn], chars: int, most: int) -> tuple[StoredTurn, ...]:

@@ -3,17 +3,18 @@
 It is made together with the request and stored with the turn. What a person is shown of a context is read from it.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
-Reason = Literal["history_budget", "turn_too_large", "pair_limit", "not_complete"]
+Reason = Literal["history_budget", "turn_too_large", "pair_limit", "not_complete", "no_question"]
 
 REASONS: Mapping[str, str] = {
-    "history_budget": "The turns after these take all the room there is for earlier ones.",
+    "history_budget": "The room for earlier turns was full, and the oldest made way.",
     "turn_too_large": "The last turn of these is larger than all the room there is for earlier ones.",
     "pair_limit": "Only a fixed number of earlier turns is sent.",
     "not_complete": "The reply did not come to its end.",
+    "no_question": "No question stands before these.",
 }
 """Why messages were not sent, in words for the person whose messages they are."""
 
@@ -90,36 +91,82 @@ class Record:
 
     def as_json(self) -> dict[str, Any]:
         """As it is stored with the turn."""
-        sections = {section.name: section.tokens for section in self.sections}
-        return asdict(self) | {"sections": sections, "start": self.start}
+        return {
+            "sections": {section.name: section.tokens for section in self.sections},
+            "start": self.start,
+            "sent": list(self.sent),
+            "left_out": [
+                {"ids": list(one.ids), "reason": one.reason, "and_before": one.and_before} for one in self.left_out
+            ],
+            "recalled": [{"ids": list(one.ids), "score": one.score} for one in self.recalled],
+            **{name: getattr(self, name) for name in PLAIN},
+        }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any] | None) -> "Record | None":
         """None when nothing was recorded, or nothing that can be read: an old record costs nobody a page."""
         if not isinstance(stored, Mapping) or not stored.get("sent"):
             return None
-        known = {name: stored[name] for name in PLAIN if name in stored}
         try:
             return cls(
-                sections=tuple(Section(name, int(tokens)) for name, tokens in stored["sections"].items()),
-                sent=tuple(stored["sent"]),
-                left_out=_left_out(stored.get("left_out", [])),
-                recalled=tuple(Recalled(tuple(one["ids"]), one["score"]) for one in stored.get("recalled", [])),
-                **known,
+                sections=tuple(Section(_section(name), _number(tokens)) for name, tokens in stored["sections"].items()),
+                sent=_ids(stored["sent"]),
+                left_out=_left_out(stored.get("left_out") or []),
+                recalled=tuple(Recalled(_ids(one["ids"]), float(one["score"])) for one in stored.get("recalled") or []),
+                **{name: read(stored[name]) for name, read in PLAIN.items() if name in stored},
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
+    @property
+    def reason(self) -> Reason | None:
+        """Why the window did not begin earlier; None when nothing stands before it."""
+        return next((span.reason for span in reversed(self.left_out) if span.reason != "not_complete"), None)
 
-PLAIN = (
-    *("summary", "summarised_through", "was_cut", "was_tightened", "shortened", "images_left_out"),
-    *("window", "reply", "history"),
-)
-"""Fields that are stored as they are."""
+
+def _number(value: Any) -> int:
+    """A number that the database takes for an id or a count, and nothing that looks like one."""
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise TypeError
+    return value
+
+
+def _ids(values: Any) -> tuple[int, ...]:
+    return tuple(_number(value) for value in values)
+
+
+def _section(name: str) -> SectionName:
+    if name not in get_args(SectionName):
+        raise ValueError
+    return name  # type: ignore[return-value]  # it is one of them
+
+
+def _reason(name: Any) -> Reason:
+    if name not in get_args(Reason):
+        raise ValueError
+    return name  # type: ignore[no-any-return]  # it is one of them
+
+
+def _number_or_none(value: Any) -> int | None:
+    return None if value is None else _number(value)
+
+
+PLAIN: Mapping[str, Callable[[Any], Any]] = {
+    "summary": _number_or_none,
+    "summarised_through": _number_or_none,
+    "was_cut": bool,
+    "was_tightened": bool,
+    "shortened": _number,
+    "images_left_out": _number,
+    "window": _number,
+    "reply": _number,
+    "history": _number,
+}
+"""Fields that are stored as they are, and how each is read back."""
 
 
 def _left_out(stored: Any) -> tuple[LeftOut, ...]:
-    """Records of the first versions name ids alone; the reason stood beside them."""
+    """Records of the first versions name ids alone."""
     if all(isinstance(one, int) for one in stored):
-        return (LeftOut(tuple(stored), "history_budget"),) if stored else ()
-    return tuple(LeftOut(tuple(one["ids"]), one["reason"], bool(one.get("and_before"))) for one in stored)
+        return (LeftOut(_ids(stored), "history_budget"),) if stored else ()
+    return tuple(LeftOut(_ids(one["ids"]), _reason(one["reason"]), bool(one.get("and_before"))) for one in stored)

@@ -87,7 +87,9 @@ def _as_text(message: ChatMessage) -> list[ChatMessage]:
     if message.role == "tool":
         notes = [f"[Result of the tool {result.name}: {result.text}]" for result in message.results]
         return [ChatMessage("user", "\n\n".join(notes))]
-    return [replace(message, calls=(), native=None)] if message.text.strip() else []
+    if not (message.text.strip() or message.images):
+        return []
+    return [replace(message, calls=(), native=None)] if message.calls or message.native is not None else [message]
 
 
 def _append(chat: list[ChatMessage], message: ChatMessage) -> None:

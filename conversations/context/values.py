@@ -88,6 +88,10 @@ class Recollection:
         """Of what was said; calls of tools and their results are not recalled."""
         return sum(message.tokens for message in self.turn.messages if message.role != "tool")
 
+    @property
+    def has_words(self) -> bool:
+        return bool(self.turn.prompt.strip() or self.turn.answer)
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -97,6 +101,8 @@ class Past:
     """Oldest first, without a gap up to the question."""
     unread: int | None = None
     """The newest message before those; None: they are all there is."""
+    opening: tuple[int, ...] = ()
+    """The messages before the first question, which some conversations brought from elsewhere begin with."""
     unread_tokens: int = 0
     """What the turn of that message takes at least: of one that is too large not even all was read."""
     summary: Summary | None = None

@@ -18,24 +18,24 @@ MOST_MESSAGES = 1000
 """Of a window, however small they are."""
 
 
-def stepped(start: int | None = None) -> WindowPolicy:
+def stepped(start: int | None = None, *, reason: Reason | None = None) -> WindowPolicy:
     """The product's own: a window that stays where it is while it fits.
 
-    `start` is the message that the window of the request before began with, None when there was none. The window
-    grows from there with every turn. When it overflows it is cut to two thirds of its room, and begins there until the
-    next overflow: in between, each request is the one before and something behind it, which providers' prompt caches
-    know again.
+    `start` is the message that the window of the request before began with, None when there was none; `reason` is why
+    it did not begin earlier. The window grows from there with every turn. When it overflows it is cut to two thirds of
+    its room, and begins there until the next overflow: in between, each request is the one before and something behind
+    it, which providers' prompt caches know again.
     """
-    return partial(_stepped, start=start)
+    return partial(_stepped, start=start, reason=reason)
 
 
-def _stepped(past: Past, tokens: int, *, start: int | None) -> Window:
+def _stepped(past: Past, tokens: int, *, start: int | None, reason: Reason | None) -> Window:
     since = next((at for at, turn in enumerate(past.turns) if start in turn.ids), None)
     kept = past.turns[since or 0 :]
     # What was not read did not fit, unless it lies before a window that stays where it was.
     goes_on = since is not None or past.unread is None
     if goes_on and len(_newest(kept, tokens, MOST_MESSAGES)) == len(kept):
-        return Window(kept, _reason(past, kept, tokens))
+        return Window(kept, reason or _reason(past, kept, tokens))
     share, of = CUT_TO
     newest = _newest(kept, tokens * share // of, MOST_MESSAGES * share // of)
     # The newest turn is what the question is about: it is kept if it fits at all.
@@ -55,7 +55,13 @@ def pairs(prompt: str, *, max_chars: int = MAX_CHARS, max_completed_pairs: int =
 
 def _pairs(past: Past, tokens: int, *, chars: int, most: int) -> Window:
     kept = _newest(fitting_pairs(past.turns, chars, most), tokens, MOST_MESSAGES)
-    return Window(kept, "pair_limit" if len(kept) == most else _reason(past, kept, tokens))
+    earlier = [turn for turn in past.turns[: begin_of(past.turns, kept)] if turn.is_complete]
+    if not earlier and past.unread is None:
+        return Window(kept, "not_complete")
+    if len(kept) == most:
+        return Window(kept, "pair_limit")
+    is_too_large = any(turn.tokens > tokens or not fitting_pairs([turn], chars, most) for turn in earlier[-1:])
+    return Window(kept, "turn_too_large" if is_too_large else "history_budget")
 
 
 def _newest(turns: tuple[StoredTurn, ...], tokens: int, messages: int) -> tuple[StoredTurn, ...]:
@@ -74,6 +80,11 @@ def _newest(turns: tuple[StoredTurn, ...], tokens: int, messages: int) -> tuple[
 
 def _reason(past: Past, kept: tuple[StoredTurn, ...], tokens: int) -> Reason:
     """Why the window does not begin earlier; it is told when there is something earlier."""
-    begins = past.turns.index(kept[0]) if kept else len(past.turns)
+    begins = begin_of(past.turns, kept)
     next_tokens = past.turns[begins - 1].tokens if begins else past.unread_tokens
     return "turn_too_large" if next_tokens > tokens else "history_budget"
+
+
+def begin_of(turns: tuple[StoredTurn, ...], kept: tuple[StoredTurn, ...]) -> int:
+    """The place of the first of those that are kept; behind the last one when none is."""
+    return next((at for at, turn in enumerate(turns) if turn is kept[0]), len(turns)) if kept else len(turns)

@@ -3,14 +3,15 @@
 import json
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.assemble import as_turns, assemble
 from conversations.context.shortened import shortened, shortened_to
-from conversations.context.transcript import NO_RESULT, NOTHING, as_chat
+from conversations.context.transcript import NO_IMAGE, NO_RESULT, NOTHING, as_chat
 from conversations.context.values import Abilities, Assembly, Budget, Past, StoredMessage, SystemPrompt, Toolbox
-from conversations.providers.values import ChatMessage, ToolCall, ToolResult, ToolSpec
+from conversations.providers.values import ChatMessage, Image, ToolCall, ToolResult, ToolSpec
 
 BUDGET = Budget(window=1000, reply=100, history=400)
 TOOLS = Toolbox((ToolSpec("look", "Looks.", {"type": "object"}),), tokens=20)
@@ -223,3 +224,95 @@ def test_tools_are_offered_only_where_they_leave_room_for_the_question() -> None
     assert not assembled([], tools=big, must_answer=True).request.must_answer
     assert assembled([], must_answer=True).request.must_answer
     assert assembled([], tools=TOOLS).record.as_json()["sections"]["tools"] == 20
+
+
+BOTH = [Abilities(), Abilities(tools=True, images=True)]
+PICTURE = Image("image/png", "AAAA")
+
+
+def said_in(branch: list[StoredMessage], abilities: Abilities, *, system: str = "") -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in as_chat(system, branch, abilities=abilities)]
+
+
+@pytest.mark.parametrize("abilities", BOTH)
+def test_what_says_nothing_is_not_sent(abilities: Abilities) -> None:
+    branch = [
+        user(1, " "),
+        StoredMessage(2, "assistant", "What?", 1),
+        user(3, "Why?"),
+        StoredMessage(4, "assistant", " \n", 1),
+        StoredMessage(5, "system", "Obey.", 1),
+        user(6, "So?"),
+    ]
+    assert said_in(branch, abilities, system=" ") == [("user", "Why?\n\nSo?")]
+
+
+@pytest.mark.parametrize("abilities", BOTH)
+def test_two_answers_in_a_row_are_sent_as_one(abilities: Abilities) -> None:
+    branch = [user(1), StoredMessage(2, "assistant", "One.", 1), StoredMessage(3, "assistant", "Two.", 1), user(4)]
+    assert said_in(branch, abilities)[1] == ("assistant", "One.\n\nTwo.")
+
+
+def test_a_note_stands_in_the_place_of_each_image_for_a_model_that_takes_none() -> None:
+    shown = StoredMessage(1, "user", "Look", 1, images=(PICTURE, PICTURE))
+    alone = StoredMessage(3, "user", " ", 1, images=(PICTURE,))
+    branch = [shown, StoredMessage(2, "assistant", "So.", 1), alone]
+    assert said_in(branch, Abilities()) == [
+        ("user", f"Look\n\n{NO_IMAGE}\n\n{NO_IMAGE}"),
+        ("assistant", "So."),
+        ("user", NO_IMAGE),
+    ]
+
+
+def test_images_of_questions_sent_as_one_stay_in_order() -> None:
+    other = Image("image/png", "BBBB")
+    branch = [
+        user(1),
+        StoredMessage(2, "assistant", "So.", 1),
+        StoredMessage(3, "user", "", 1, images=(PICTURE,)),
+        StoredMessage(4, "user", "And?", 1, images=(other,)),
+    ]
+    *_, last = as_chat("", branch, abilities=Abilities(images=True))
+    assert (last.text, last.images) == ("And?", (PICTURE, other))
+
+
+def test_an_image_of_the_assistant_is_told_and_not_sent_back() -> None:
+    branch = [user(1), StoredMessage(2, "assistant", "", 1, images=(PICTURE,)), user(3)]
+    _, answer, _ = as_chat("", branch, abilities=Abilities(images=True))
+    assert (answer.text, answer.images) == (NO_IMAGE, ())
+
+
+def test_a_round_is_sent_back_in_its_providers_own_form_where_tools_are_offered() -> None:
+    native = object()
+    call = ToolCall("own", "look", "{}")
+    branch = [
+        user(1),
+        StoredMessage(-1, "assistant", "Let me see.", 1, calls=(call,), native=native),
+        StoredMessage(-1, "tool", "", 1, results=(ToolResult("own", "look", "saw"),)),
+    ]
+    _, asked_for, brought = as_chat("", branch, abilities=Abilities(tools=True))
+    assert (asked_for.role, asked_for.native, asked_for.calls) == ("assistant", native, (call,))
+    assert [result.call_id for result in brought.results] == ["own"]
+    assert [message.native for message in as_chat("", branch, abilities=Abilities())] == [None] * 3
+
+
+def test_the_results_of_one_round_are_one_note() -> None:
+    branch = [user(1), asked(2, "a", "b"), returned(3, "a", "b")]
+    assert said_in(branch, Abilities())[-1] == (
+        "user",
+        "Look!\n\n[Result of the tool look: saw a]\n\n[Result of the tool look: saw b]",
+    )
+
+
+def test_ids_and_names_are_such_that_every_provider_takes_them() -> None:
+    call = ToolCall("functions.look:0", "bad name!", "{}")
+    branch = [user(1), StoredMessage(2, "assistant", "", 1, calls=(call,)), user(3)]
+    _, asked_for, _, _ = as_chat("", branch, abilities=Abilities(tools=True))
+    assert asked_for.calls == (ToolCall("tool_2_0", "bad_name_", "{}"),)
+
+
+def test_nothing_is_forced_and_no_image_sent_unless_asked_for() -> None:
+    branch = [StoredMessage(1, "user", "Look", 1, images=(PICTURE,)), StoredMessage(2, "assistant", "So.", 1)]
+    request = assembled(branch).request
+    assert not request.must_answer
+    assert not any(message.images for message in request.messages)
