@@ -33,7 +33,7 @@ lint: .venv/dev.installed ## Everything of the gate but the tests
 
 check: lint test ## The gate: lint and tests
 
-bench: .venv/dev.installed ## Measure what we add between a provider and a person, beside a bare proxy
+bench: .venv/dev.installed ## Measure a reply, the choice of a context, and what prompt caches save (ARGS="-k context")
 	@$(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 soak: .venv/dev.installed ## Many restless people and killed workers for 15 minutes (POCKETCHAT_SOAK_MINUTES), then a count
