@@ -103,3 +103,37 @@ def test_sizes_are_found_by_name_and_in_all() -> None:
 def test_every_reason_has_words_for_people() -> None:
     assert set(REASONS) == set(get_args(Reason))
     assert all(words.endswith(".") for words in REASONS.values())
+
+
+def test_it_is_stored_with_its_start() -> None:
+    assert Record(sections=(), sent=(7, 8)).as_json()["start"] == 7
+
+
+def test_what_an_old_record_does_not_tell_is_nothing() -> None:
+    record = Record.from_json({"sections": {}, "sent": [1], "left_out": None, "recalled": None})
+    assert record is not None
+    assert (record.left_out, record.recalled, record.summary, record.summarised_through) == ((), (), None, None)
+    assert (record.was_cut, record.was_tightened, record.shortened, record.images_left_out) == (False, False, 0, 0)
+    assert (record.window, record.reply, record.history) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"sections": {"unheard_of": 1}},
+        {"sections": {"window": "1"}},
+        {"left_out": [{"ids": [1], "reason": "unheard of"}]},
+        {"left_out": [{"ids": [1]}]},
+        {"recalled": [{"ids": [1]}]},
+        {"sent": [-(2**63) - 1]},
+    ],
+)
+def test_what_a_page_could_not_show_is_no_record(damage: dict[str, Any]) -> None:
+    whole = {"sections": {"window": 1}, "sent": [1]}
+    assert Record.from_json(whole) is not None
+    assert Record.from_json(whole | damage) is None
+
+
+@pytest.mark.parametrize("number", [-(2**63), 2**63 - 1])
+def test_every_id_the_database_has_is_read(number: int) -> None:
+    assert Record.from_json({"sections": {}, "sent": [number]}) == Record(sections=(), sent=(number,))
