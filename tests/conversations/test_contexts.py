@@ -1,7 +1,6 @@
 """One way to a context: what the model of a question will be sent, read from the tables and recorded."""
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -9,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import User
-from conversations import branches, turns
+from conversations import branches
 from conversations.context.record import LeftOut, Record
 from conversations.context.values import Assembly, StoredMessage, Toolbox
 from conversations.contexts import Question, context_of, question_of, record_context
@@ -17,7 +16,7 @@ from conversations.models import Conversation, Message, Turn
 from conversations.providers.values import ToolCall, ToolResult, ToolSpec
 from conversations.refusals import PromptTooLong
 from tests.conversations.test_history import grown, head_of
-from tests.factories import answer, ask, edit, exchange, reply_of
+from tests.factories import answer, ask, edit, exchange, regenerate, reply_of
 
 pytestmark = pytest.mark.django_db
 TOOLS = Toolbox((ToolSpec("look", "Looks.", {}),), 20)
@@ -253,8 +252,7 @@ def test_a_retry_sends_the_question_with_what_lies_before_it(conversation: Conve
     answered(conversation, "0?")
     answered(conversation, "1?")
     last = Turn.objects.order_by("-created_at")[0]
-    again = turns.retry(last, request_key=str(uuid4()), model=last.model).turn
-    again = Turn.objects.get(pk=again.pk)
+    again = Turn.objects.get(pk=regenerate(last).pk)
     assert sent_texts(context_of(question_of(again), tools=Toolbox())) == ["0?", "Because.", "1?"]
 
 

@@ -311,6 +311,7 @@ def test_any_history_gives_a_valid_request_for_any_model(
     last = "tool" if rounds and tools else "user"
     assert_valid(assembly.request.messages, tools=tools, images=takes_images, last=last)
     assert assembly.request.messages[0] == ChatMessage("system", SYSTEM)
+    assert not assembly.request.must_answer
     assert assembly.record.sent[-1] == 10_000
     assert Record.from_json(assembly.record.as_json()) == assembly.record
 

@@ -36,6 +36,7 @@ def test_results_are_cut_and_nothing_is_dropped(given: list[StoredMessage], toke
     assert [[result.call_id for result in one.results] for one in cut] == [
         [result.call_id for result in one.results] for one in given
     ]
+    assert [one for one in cut if not one.results] == [one for one in given if not one.results]
     own = sum(one.tokens for one in given if not one.results)
     assert size_of(cut) <= max(tokens, own)
 

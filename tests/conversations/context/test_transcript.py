@@ -1,6 +1,7 @@
 """A stored transcript as it is sent: any of them, whatever was stored, is one that every provider accepts."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -293,7 +294,13 @@ def test_a_round_is_sent_back_in_its_providers_own_form_where_tools_are_offered(
     _, asked_for, brought = as_chat("", branch, abilities=Abilities(tools=True))
     assert (asked_for.role, asked_for.native, asked_for.calls) == ("assistant", native, (call,))
     assert [result.call_id for result in brought.results] == ["own"]
-    assert [message.native for message in as_chat("", branch, abilities=Abilities())] == [None] * 3
+    for flattened in (branch, [user(1), replace(branch[1], calls=())]):
+        assert not any(message.native for message in as_chat("", flattened, abilities=Abilities()))
+
+
+def test_a_call_without_words_says_nothing_to_a_model_without_tools() -> None:
+    branch = [user(1), asked(2, "a", text=" "), returned(3, "a")]
+    assert said_in(branch, Abilities()) == [("user", "Look!\n\n[Result of the tool look: saw a]")]
 
 
 def test_the_results_of_one_round_are_one_note() -> None:
