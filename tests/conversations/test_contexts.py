@@ -59,6 +59,8 @@ def test_the_window_grows_until_it_overflows_and_stays_where_it_was_cut(conversa
     # Ten turns of twenty tokens fit; a cut leaves six.
     assert cuts == [11, 16, 21, 26, 31, 36]
     assert [number for number in range(1, 40) if starts[number] != starts[number - 1]] == cuts
+    # What lies before a window that stays is not read again.
+    assert [len(record.left_out[0].ids) for record in records[12:16]] == [1] * 4
     assert all(record.reason == ("history_budget" if number >= 11 else None) for number, record in enumerate(records))
 
 
@@ -198,6 +200,9 @@ def test_pairs_are_chosen_where_the_settings_say_so(conversation: Conversation) 
     records = [answered(conversation, f"{number}?", tokens=2) for number in range(8)]
     assert [len(record.sent) for record in records] == [1, 3, 5, 7, 9, 11, 13, 13]
     assert records[-1].left_out == (LeftOut(tuple(records[1].sent[:2]), "pair_limit"),)
+    with CaptureQueriesContext(connection) as queries:
+        next_context(conversation)
+    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "WITH"]  # The head; the past.
 
 
 @pytest.mark.usefixtures("by_pairs")

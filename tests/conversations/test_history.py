@@ -132,6 +132,9 @@ def test_turns_that_did_not_come_to_their_end_need_not_count(conversation: Conve
     assert len(history.past_of(head, tokens=40).turns) == 2
     assert len(history.past_of(head, tokens=39, counts_incomplete=False).turns) == 5
     assert len(history.past_of(head, tokens=9, counts_incomplete=False).turns) == 0
+    answer(ask(conversation, "Long?"), "long", status=Turn.Status.STOPPED)
+    sized(conversation, 10)
+    assert len(history.past_of(head_of(conversation), tokens=9, counts_incomplete=False).turns) == 1
 
 
 def grown(owner: User, messages: int, *, roles: tuple[str, ...] = ("user", "assistant")) -> Conversation:
