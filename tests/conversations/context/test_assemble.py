@@ -290,7 +290,8 @@ def test_rounds_of_one_turn_go_on_with_its_own_window(history: list[int], sizes:
         assert_valid(after.request.messages, tools=True, images=False, last="tool" if length else "user")
         if before and not after.record.was_cut and not after.record.shortened:
             assert_begins_with(after.request.messages, before.request.messages)
-        if before and after.record.was_cut:
+        # A window that was empty before cannot overflow; it stays empty.
+        if before and after.record.was_cut and before.record.start != 10_000:
             assert sum(turn.tokens for turn in past.turns if turn.ids[0] >= before.record.start) > after.record.history
         before = after
 
