@@ -10,12 +10,13 @@ from typing import Any
 from django.conf import settings
 
 from conversations import history
+from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
 from conversations.context.values import Assembly, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
 from conversations.context.windows import pairs, stepped
 from conversations.models import Conversation, Turn
-from conversations.prompts import budget_for, system_prompt_of
+from conversations.prompts import PAIRS, system_prompt_of
 from conversations.providers.registry import chat_model_info
 from conversations.text import estimate_tokens
 
@@ -67,7 +68,7 @@ def context_of(
 
 def _policy(question: Question) -> tuple[int | None, WindowPolicy]:
     """Where the window begins, if that is known before, and what chooses it."""
-    if settings.POCKETCHAT_CONTEXT_POLICY == "pairs":
+    if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS:
         return None, pairs(question.prompt.text, max_chars=MAX_CHARS, max_completed_pairs=MAX_COMPLETED_PAIRS)
     start = history.window_start(question.parent_id, model=question.model)
     return start, stepped(start)

@@ -10,11 +10,13 @@ from conversations import branches
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
+from conversations.prompts import check_system_prompt
 from conversations.providers.registry import offered_models
 from conversations.text import clean, line
 from conversations.tree import Children, siblings_of
 
-SYSTEM_PROMPT_CHARACTERS = 6000
+SYSTEM_PROMPT_CHARACTERS = 100_000
+"""Refused unread; beyond that its tokens count, see `check_system_prompt`."""
 
 
 def with_title_source(fields: dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +81,17 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "archived",
         )
         read_only_fields = ("id", "title_source", "created_at", "last_activity_at")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A system prompt of its own, and the model that gets it, whichever of them is new.
+
+        Raises:
+            SystemPromptTooLong
+        """
+        if "system_prompt" in attrs or "model" in attrs:
+            text, model = (attrs.get(name, getattr(self.instance, name, "")) for name in ("system_prompt", "model"))
+            check_system_prompt(text, model=model)
+        return attrs
 
     def validate_head(self, head: int | None) -> int:
         if head is None or self.instance is None:
