@@ -3,11 +3,12 @@
 from django.conf import settings
 
 from conversations.budgets import budget_for
+from conversations.calibration import message_tokens
 from conversations.context.pairs import MAX_CHARS, PROMPT_CHARACTERS, check_prompt
 from conversations.models import Conversation
 from conversations.providers.registry import default_model_name
 from conversations.refusals import EmptyPrompt, PromptTooLong, SystemPromptTooLong
-from conversations.text import clean, estimate_tokens, is_blank
+from conversations.text import clean, is_blank
 
 PAIRS = "pairs"
 """The policy of POCKETCHAT_CONTEXT_POLICY that limits the characters of questions."""
@@ -43,8 +44,8 @@ def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS:
         check_prompt(cleaned)
     model = model_for(conversation)
-    tokens = estimate_tokens(cleaned)
-    system = estimate_tokens(system_prompt_of(conversation))
+    tokens = message_tokens(cleaned, model)
+    system = message_tokens(system_prompt_of(conversation), model)
     if tokens > (limit := budget_for(model).largest_prompt(system=system)):
         raise PromptTooLong(size=tokens, limit=limit, unit="tokens")
     return cleaned
@@ -56,6 +57,7 @@ def check_system_prompt(text: str, *, model: str) -> None:
     Raises:
         SystemPromptTooLong
     """
-    tokens, limit = estimate_tokens(text), budget_for(model or default_model_name()).system
+    model = model or default_model_name()
+    tokens, limit = message_tokens(text, model), budget_for(model).system
     if tokens > limit:
         raise SystemPromptTooLong(size=tokens, limit=limit)

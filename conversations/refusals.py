@@ -93,7 +93,7 @@ class EmptyPrompt(Refusal):
 
 
 class SystemPromptTooLong(Refusal):
-    """A conversation's own system prompt takes more tokens than its model has for one: it is sent with each question."""
+    """A conversation's own system prompt takes more tokens than its model has for one."""
 
     code = "system_prompt_too_long"
     status = 422

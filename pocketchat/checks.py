@@ -179,7 +179,7 @@ def _crowded(model: str) -> str:
         return ""
     return (
         f"POCKETCHAT_MODELS leaves no room for a question to {model}: reply {budget.reply}, system prompt "
-        f"{budget.system} and what is retrieved {budget.retrieved} take {taken} of its window of {budget.window} tokens."
+        f"{budget.system} and what is retrieved {budget.retrieved} take {taken} of its {budget.window} tokens."
     )
 
 
@@ -190,7 +190,7 @@ def context_policy_is_known(**_: Any) -> list[CheckMessage]:
     return [
         Error(
             f"POCKETCHAT_CONTEXT_POLICY is {policy!r}; it can be {' or '.join(POLICIES)}.",
-            hint="`tokens` fills what the model takes, `pairs` sends six completed pairs of question and answer at most.",
+            hint="`tokens` fills what the model takes, `pairs` sends six pairs of question and answer.",
             id="pocketchat.E012",
         )
     ]

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations import branches
+from conversations.context.record import CONTEXT_TRUNCATED, Record
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
@@ -150,10 +151,18 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         return asdict(siblings_of(message.pk, children[message.parent_id]))
 
 
+class WarningSerializer(serializers.Serializer[Any]):
+    """What the person who asked should know though the reply came."""
+
+    code = serializers.CharField(help_text="`context_truncated`: the server read less than it was sent.")
+    detail = serializers.CharField()
+
+
 class TurnSerializer(serializers.ModelSerializer[Turn]):
     """The state of a turn."""
 
     error = serializers.SerializerMethodField()
+    warning = serializers.SerializerMethodField()
 
     class Meta:
         model = Turn
@@ -173,8 +182,14 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "output_tokens",
             "cached_tokens",
             "cost",
+            "warning",
         )
         read_only_fields = fields
+
+    @extend_schema_field(WarningSerializer(allow_null=True))
+    def get_warning(self, turn: Turn) -> dict[str, str] | None:
+        record = Record.from_json(turn.context)
+        return {"code": CONTEXT_TRUNCATED, "detail": record.warning} if record and record.warning else None
 
     def get_error(self, turn: Turn) -> str:
         return outcome_sentence(turn.status, turn.error_code, was_begun=turn.started_at is not None)

@@ -293,6 +293,7 @@ def _finished(whole: ModelResponse) -> Finished:
         cached_tokens=_counted(usage.cache_read_tokens),
         cost=_cost(whole),
         was_cut_off=whole.finish_reason == "length",
+        reasoning_tokens=_counted(usage.output_reasoning_tokens),
         native=whole,
     )
 

@@ -1,6 +1,7 @@
 """What the administrator says of single models: POCKETCHAT_MODELS, a path or the JSON itself.
 
-{"openai:llama3.2": {"window": 32768, "history": 6000, "reply": 1000, "retrieved": 1000, "system": 800, "images": false}}
+{"openai:llama3.2": {"window": 32768, "history": 6000, "reply": 1000, "retrieved": 1000, "system": 800,
+                     "images": false}}
 
 What is not said of a model is as for all others.
 """
@@ -81,7 +82,9 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """JSON lets a name stand twice, and of a model that is described twice one half would be ignored."""
     named = dict(pairs)
     if len(named) < len(pairs):
-        raise BadModels(f'"{next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))}" is named twice.')
+        raise BadModels(
+            f'"{next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))}" is named twice.'
+        )
     return named
 
 

@@ -86,7 +86,7 @@ def _fits(rule: Any, name: str) -> bool:
         return any(_fits(one, name) for one in rule)
     if isinstance(rule, dict):
         return all(_fits(one, name) for one in rule["and"])
-    text = rule[1:]
+    text: str = rule[1:]
     match rule[0]:
         case "=":
             return name == text

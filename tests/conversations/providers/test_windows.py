@@ -55,7 +55,9 @@ def test_a_model_sees_when_it_is_known_to(model: str, sees: bool) -> None:
 
 def test_the_settings_know_better(settings: Settings) -> None:
     assert not chat_model_info(BUNDLED).takes_images
-    settings.POCKETCHAT_MODELS = json.dumps({"openai:gpt-4o": {"images": False, "window": 9}, BUNDLED: {"images": True}})
+    settings.POCKETCHAT_MODELS = json.dumps(
+        {"openai:gpt-4o": {"images": False, "window": 9}, BUNDLED: {"images": True}}
+    )
     assert not chat_model_info("openai:gpt-4o").takes_images
     assert chat_model_info("openai:gpt-4o").window == 9
     assert chat_model_info(BUNDLED).takes_images
