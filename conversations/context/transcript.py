@@ -87,7 +87,7 @@ def _as_text(message: ChatMessage) -> list[ChatMessage]:
     if message.role == "tool":
         notes = [f"[Result of the tool {result.name}: {result.text}]" for result in message.results]
         return [ChatMessage("user", "\n\n".join(notes))]
-    return [replace(message, calls=(), native=None)] if message.text.strip() else []
+    return [replace(message, calls=(), native=None)] if message.text.strip() or message.images else []
 
 
 def _append(chat: list[ChatMessage], message: ChatMessage) -> None:

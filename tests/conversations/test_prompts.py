@@ -11,6 +11,8 @@ from conversations.models import Conversation
 from conversations.prompts import check_system_prompt, checked_prompt, model_for, most_characters
 from conversations.refusals import EmptyPrompt, PromptTooLong, SystemPromptTooLong
 
+pytestmark = pytest.mark.django_db
+
 
 def test_a_question_is_cleaned() -> None:
     assert checked_prompt("  a\x00b \ud800 c\r\n") == "ab \ufffd c"
