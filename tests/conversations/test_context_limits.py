@@ -1,27 +1,20 @@
 """Replies whose context meets the limits of a provider, in both dialects: real requests to a scripted provider."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, Any, cast
-from uuid import uuid4
+from typing import Any
 
 import pytest
-from django.conf import settings as configured
 from pytest_django import DjangoDbBlocker, Settings
 
 from accounts.models import User
-from conversations import turns
 from conversations.context.record import Record
-from conversations.models import Conversation, Message, ModelCall, Turn
-from conversations.prompts import checked_prompt
+from conversations.models import Message, ModelCall, Turn
 from conversations.providers.registry import BUNDLED
 from tests.factories import make_conversation
 from tests.provider import Failure, Reply, ScriptedProvider, ToolCall, Usage, prompt_tokens
-from tests.stack import ROOT, database_url
+from tests.talk import Talk, Worker, running_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,76 +23,35 @@ TOO_LONG = Reply("", fault=Failure("context_too_long"))
 
 
 @dataclass
-class Worker:
-    """A process that answers, and the provider it asks."""
+class Place:
+    """A process that answers, the provider it asks, and in which dialect."""
 
     kind: str
     provider: ScriptedProvider
-    process: "subprocess.Popen[str]"
-
-    def answer(self, turn: Turn) -> None:
-        told, heard = cast("IO[str]", self.process.stdin), cast("IO[str]", self.process.stdout)
-        told.write(f"{turn.pk}\n")
-        told.flush()
-        assert heard.readline().strip() == str(turn.pk)
+    worker: Worker
 
 
 @pytest.fixture(scope="module", params=["openai", "anthropic"])
-def worker(
-    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> Iterator[Worker]:
-    with django_db_blocker.unblock():
-        database = database_url()
-    with ScriptedProvider() as provider:
-        url = provider.anthropic_url if request.param == "anthropic" else provider.openai_url
-        environment = {
-            **os.environ,
-            "DATABASE_URL": database,
-            "REDIS_URL": configured.REDIS_URL,
-            "DJANGO_SETTINGS_MODULE": "pocketchat.settings",
-            "POCKETCHAT_CHAT_MODEL": MODELS[request.param],
-            **(
-                {} if request.param == "bundled" else {"POCKETCHAT_CHAT_BASE_URL": url, "POCKETCHAT_CHAT_API_KEY": "sk"}
-            ),
-            "POCKETCHAT_BUNDLED_URL": url,
-        }
-        argv = [sys.executable, "-W", "ignore", "-m", "tests.conversations.answering"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(argv, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
-            yield Worker(request.param, provider, process)
-            process.kill()
+def place(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Place]:
+    kind = request.param
+    with ScriptedProvider() as provider, django_db_blocker.unblock():
+        url = provider.anthropic_url if kind == "anthropic" else provider.openai_url
+        chosen = {"POCKETCHAT_CHAT_BASE_URL": url, "POCKETCHAT_CHAT_API_KEY": "sk"} if MODELS[kind] else {}
+        context = running_worker(POCKETCHAT_CHAT_MODEL=MODELS[kind], POCKETCHAT_BUNDLED_URL=url, **chosen)
+        with context as worker:
+            yield Place(kind, provider, worker)
 
 
 @pytest.fixture
-def provider(worker: Worker) -> ScriptedProvider:
-    worker.provider.forget()
-    return worker.provider
-
-
-class Talk:
-    """Asks in one conversation, and waits for the answers."""
-
-    def __init__(self, conversation: Conversation, model: str, worker: Worker) -> None:
-        self._conversation, self._model, self._worker = conversation, model, worker
-
-    def ask(self, text: str) -> Turn:
-        self._conversation.refresh_from_db()
-        turn = turns.ask(
-            self._conversation.pk,
-            text=checked_prompt(text, self._conversation),
-            request_key=str(uuid4()),
-            parent_id=self._conversation.head_id,
-            model=self._model,
-        ).turn
-        self._worker.answer(turn)
-        turn.refresh_from_db()
-        return turn
+def provider(place: Place) -> ScriptedProvider:
+    place.provider.forget()
+    return place.provider
 
 
 @pytest.fixture
-def talk(worker: Worker, owner: User, settings: Settings) -> Talk:
-    settings.POCKETCHAT_CHAT_MODEL = MODELS[worker.kind]
-    return Talk(make_conversation(owner), MODELS[worker.kind] or BUNDLED, worker)
+def talk(place: Place, owner: User, settings: Settings) -> Talk:
+    settings.POCKETCHAT_CHAT_MODEL = MODELS[place.kind]
+    return Talk(make_conversation(owner), MODELS[place.kind] or BUNDLED, place.worker)
 
 
 def record_of(turn: Turn) -> Record:
@@ -240,7 +192,7 @@ def test_a_script_whose_estimate_is_far_too_high_is_no_alarm(talk: Talk, provide
     assert not record_of(turn).truncated
 
 
-@pytest.mark.parametrize("worker", ["bundled"], indirect=True)
+@pytest.mark.parametrize("place", ["bundled"], indirect=True)
 def test_a_conversation_that_outgrows_the_bundled_model_goes_on(talk: Talk, provider: ScriptedProvider) -> None:
     provider.on("Question", Reply("word " * 700))
     records = [record_of(talk.ask(f"Question {number}? " + "word " * 200)) for number in range(16)]

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from accounts.models import User
-from conversations import calibration, reported, turns
+from conversations import asking, calibration, reported, turns
 from conversations.calibration import Estimates
 from conversations.context.measured import Measured
 from conversations.context.record import Record
@@ -32,7 +32,7 @@ def measured(turn: Turn, figure: int | None, *, tools: Toolbox | None = None, **
 
 def ended(turn: Turn, asked: Measured, *, output: int | None = 7, text: str = "Because.") -> Turn:
     """The turn ended by its worker, with an answer of so many tokens."""
-    claimed = turns.claim(turn.pk, lease=turns.QUEUE_PATIENCE)
+    claimed = turns.claim(turn.pk, lease=asking.QUEUE_PATIENCE)
     assert claimed
     content = [{"type": "text", "text": text}]
     outcome = turns.Outcome(Turn.Status.COMPLETE, content, output_tokens=output, requests=(asked,))
@@ -91,7 +91,7 @@ def test_another_attempt_does_not_count_the_question_again(conversation: Convers
 
 
 def test_reasoning_is_no_part_of_an_answer_that_is_sent_again(conversation: Conversation) -> None:
-    turn = turns.claim(ask(conversation).pk, lease=turns.QUEUE_PATIENCE)
+    turn = turns.claim(ask(conversation).pk, lease=asking.QUEUE_PATIENCE)
     assert turn
     blocks = [{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Because."}]
     outcome = turns.Outcome(Turn.Status.COMPLETE, blocks, output_tokens=50, answer_reasoning=43)
