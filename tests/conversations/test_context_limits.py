@@ -138,6 +138,16 @@ def test_a_round_of_tools_that_is_too_long_is_asked_again_with_less(talk: Talk, 
     assert talk.ask("Go on").status == Turn.Status.COMPLETE
 
 
+def test_a_turn_is_made_smaller_once(talk: Talk, provider: ScriptedProvider) -> None:
+    calling = Reply("", tool_calls=(ToolCall("current_time"),))
+    provider.script(Reply("word " * 400), Reply("word " * 400), TOO_LONG, calling, TOO_LONG, Reply("Not asked."))
+    talk.ask("Why?")
+    talk.ask("And?")
+    turn = talk.ask("How late is it?")
+    assert (turn.status, turn.error_code) == (Turn.Status.FAILED, "context_too_long")
+    assert len(provider.requests) == 5
+
+
 def test_the_questions_of_a_conversation_are_measured(talk: Talk, provider: ScriptedProvider) -> None:
     for text in ("Why?", "And wasps, do they dance as well?", "It dances, it waits; what is it?"):
         talk.ask(text)
