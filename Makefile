@@ -7,7 +7,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test lint check bench soak format lock upgrade clean
+.PHONY: help run install test lint check bench soak format windows lock upgrade clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
@@ -42,6 +42,9 @@ soak: .venv/dev.installed ## Many restless people and killed workers for 15 minu
 format: .venv/dev.installed ## Let ruff put the code in order
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+windows: .venv/dev.installed ## Write down what the installed price list knows of models' windows, after an upgrade
+	@$(BIN)/python -m conversations.providers.price_list
 
 lock: $(BIN)/uv ## Compile requirements/*.txt from pyproject.toml, keeping versions where they still fit
 	$(COMPILE) $(ARGS) pyproject.toml --group dev -o requirements/dev.txt

@@ -1,4 +1,4 @@
-"""Turns and model calls in the admin: how they went and what they took, never what was said."""
+"""Turns, model calls and estimates in the admin: how they went and what they took, never what was said."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from conversations import runs
-from conversations.models import ModelCall, TaskRun, Turn
+from conversations.calibration import error_of, sums_of
+from conversations.models import ModelCall, TaskRun, TokenScale, Turn
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -71,3 +72,47 @@ class TaskRunAdmin(ReadOnlyAdmin):
         """Whether the newest run of a task is as new as it should be. Nothing is said of older ones."""
         is_newest = run.finished_at == run.newest
         return runs.is_on_time(run.task, run.finished_at, now=timezone.now()) if is_newest else None
+
+
+@admin.register(TokenScale)
+class TokenScaleAdmin(ReadOnlyAdmin):
+    """How far our count of tokens was from the provider's, and what estimates are multiplied with."""
+
+    list_display = (
+        "model",
+        "requests",
+        "ratio",
+        "median_error",
+        "worst_error",
+        "words",
+        "message",
+        "tools",
+        "updated_at",
+    )
+    ordering = ("model",)
+    fields = list_display
+    readonly_fields = list_display
+
+    @admin.display(description="our count / the provider's")
+    def ratio(self, row: TokenScale) -> str:
+        return f"{found.mean_ratio:.2f}" if (found := error_of(row)) else "–"
+
+    @admin.display(description="error, median")
+    def median_error(self, row: TokenScale) -> str:
+        return f"{found.median:.0f} %" if (found := error_of(row)) else "–"
+
+    @admin.display(description="error, 95 of 100 below")
+    def worst_error(self, row: TokenScale) -> str:
+        return f"{found.most:.0f} %" if (found := error_of(row)) else "–"
+
+    @admin.display(description="words ×")
+    def words(self, row: TokenScale) -> str:
+        return f"{sums_of(row).scale.words:.2f}"
+
+    @admin.display(description="each message +")
+    def message(self, row: TokenScale) -> str:
+        return f"{sums_of(row).scale.message:.1f}"
+
+    @admin.display(description="tools ×")
+    def tools(self, row: TokenScale) -> str:
+        return f"{sums_of(row).scale.tools:.2f}"

@@ -21,6 +21,8 @@ class Said:
     role: Message.Role
     content: list[dict[str, Any]]
     counted: int | None = None
+    reasoning: int | None = None
+    """Of those, tokens of reasoning, where the provider tells them apart."""
     is_partial: bool = False
     """More is to come; nothing is counted yet."""
 
@@ -30,12 +32,13 @@ class Said:
     def _tokens(self) -> dict[str, Any]:
         """What the message will take when it is sent again: text, calls and results, without the reasoning.
 
-        The provider's count is that, unless it counted reasoning as well.
+        The provider's count is that, unless it counted reasoning as well without saying how much.
         """
         if self.is_partial:
             return {"tokens": 0, "tokens_source": Message.TokensSource.ESTIMATE}
-        if self.counted and all(block["type"] != "thinking" for block in self.content):
-            return {"tokens": self.counted, "tokens_source": Message.TokensSource.USAGE}
+        own = (self.counted or 0) - (self.reasoning or 0)
+        if own > 0 and (self.reasoning or all(block["type"] != "thinking" for block in self.content)):
+            return {"tokens": own, "tokens_source": Message.TokensSource.USAGE}
         return {"tokens": estimate_tokens(words_in(self.content)), "tokens_source": Message.TokensSource.ESTIMATE}
 
 

@@ -12,10 +12,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from conversations import tree
+from conversations import calibration, tree
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, TooManyReplies
-from conversations.text import clean, clean_blocks, estimate_tokens, line, preview
+from conversations.text import clean, clean_blocks, line, preview
 
 QUEUE_PATIENCE = timedelta(minutes=2)
 """How long a turn may wait for a worker before the user is told that none came."""
@@ -166,7 +166,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
         parent_id=conversation.head_id,
         role=Message.Role.USER,
         content=clean_blocks([{"type": "text", "text": text}]),
-        tokens=estimate_tokens(text),
+        tokens=calibration.message_tokens(text, model),
         created_at=now,
     )
     turn.prompt = prompt

@@ -3,22 +3,25 @@
 One way to it for the worker that asks, the page that tells before, and the API.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from django.conf import settings
 
-from conversations import history
+from conversations import calibration, history
+from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
 from conversations.context.record import Record
-from conversations.context.values import Assembly, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
+from conversations.context.values import Assembly, Budget, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
 from conversations.context.windows import pairs, stepped
 from conversations.models import Conversation, Turn
-from conversations.prompts import budget_for, system_prompt_of
+from conversations.prompts import PAIRS, system_prompt_of
 from conversations.providers.registry import chat_model_info
-from conversations.text import estimate_tokens
+from conversations.providers.values import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,20 @@ def context_of(
     rounds: Sequence[StoredMessage] = (),
     must_answer: bool = False,
     is_tightened: bool = False,
+    refused: Record | None = None,
 ) -> Assembly:
-    """What the model is sent; `is_tightened`: less than it should be able to take, since it said it is not.
+    """What the model is sent; `is_tightened`: less than it should be able to take, since it said it is not, of the
+    request `refused`.
 
     Raises:
         PromptTooLong: the question does not fit.
     """
-    budget = budget_for(question.model)
-    budget = budget.tightened() if is_tightened else budget
     before = None if _sends_pairs() else _record_before(question)
     system_prompt = system_prompt_of(question.conversation)
+    system = SystemPrompt(system_prompt, calibration.message_tokens(system_prompt, question.model))
+    budget = budget_for(question.model)
+    if is_tightened:
+        budget = _tightened(budget, least=system.tokens + question.prompt.tokens + budget.reply, refused=refused)
     assembly = assemble(
         history.past_of(
             question.parent_id,
@@ -63,20 +70,26 @@ def context_of(
             counts_incomplete=not _sends_pairs(),
         ),
         question.prompt,
-        system=SystemPrompt(system_prompt, estimate_tokens(system_prompt)),
+        system=system,
         budget=budget,
         policy=_policy(question, before),
         takes_images=chat_model_info(question.model).takes_images,
-        tools=tools,
+        tools=calibration.calibrated(tools, question.model),
         rounds=rounds,
         must_answer=must_answer,
     )
     was_cut = assembly.record.was_cut or bool(question.begun and question.begun.was_cut)
-    return replace(assembly, record=replace(assembly.record, was_cut=was_cut, was_tightened=is_tightened))
+    told = replace(
+        assembly.record,
+        was_cut=was_cut,
+        was_tightened=is_tightened,
+        beginning=_fingerprint(system_prompt, assembly.request.tools),
+    )
+    return replace(assembly, record=told)
 
 
 def _sends_pairs() -> bool:
-    return bool(settings.POCKETCHAT_CONTEXT_POLICY == "pairs")
+    return bool(settings.POCKETCHAT_CONTEXT_POLICY == PAIRS)
 
 
 def _record_before(question: Question) -> Record | None:
@@ -92,6 +105,30 @@ def _policy(question: Question, before: Record | None) -> WindowPolicy:
     if _sends_pairs():
         return pairs(question.prompt.text, max_chars=MAX_CHARS, max_completed_pairs=MAX_COMPLETED_PAIRS)
     return stepped(before.start, reason=before.reason) if before else stepped()
+
+
+def _tightened(budget: Budget, *, least: int, refused: Record | None) -> Budget:
+    """Half of what can be cut, measured by what was sent, if that is known: it may have been far below the budget.
+
+    What cannot be cut, `least` tokens with the reply, is tried once more: perhaps the rest was too much.
+    """
+    smaller = budget.tightened()
+    window = max(smaller.window, min(least, budget.window))
+    if refused is None:
+        return replace(smaller, window=window)
+    retrieved = refused.tokens_of("summary") + refused.tokens_of("recalled")
+    return replace(
+        smaller,
+        window=window,
+        history=min(smaller.history, refused.tokens_of("window") // 2),
+        retrieved=min(smaller.retrieved, retrieved // 2),
+    )
+
+
+def _fingerprint(system_prompt: str, tools: Sequence[ToolSpec]) -> str:
+    """Tells whether two requests begin with the same words; says nothing about which."""
+    told = [(tool.name, tool.description, json.dumps(dict(tool.parameters), default=str)) for tool in tools]
+    return blake2b(repr((system_prompt, told)).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def record_context(turn: Turn, context: dict[str, Any]) -> None:

@@ -4,10 +4,10 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from django import forms
-from django.conf import settings
 
 from conversations.models import Conversation
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
+from conversations.prompts import most_characters
 from conversations.refusals import KeyReused, Refusal
 from conversations.text import clean, line
 
@@ -53,7 +53,7 @@ class QuestionForm(KeyedForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Shown beside the text; checked where the sentence about it is.
-        self.fields["text"].max_length = settings.POCKETCHAT_PROMPT_CHARACTERS  # type: ignore[attr-defined]  # a CharField's
+        self.fields["text"].max_length = most_characters()  # type: ignore[attr-defined]  # a CharField's
 
 
 BEGINNING = "beginning"

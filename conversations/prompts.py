@@ -1,12 +1,17 @@
-"""A question before it is stored: which model answers it, whether that model can take it."""
+"""A question, or a system prompt, before it is stored: which model gets it, whether that model can take it."""
 
 from django.conf import settings
 
-from conversations.context.values import Budget
+from conversations.budgets import budget_for
+from conversations.calibration import message_tokens
+from conversations.context.pairs import MAX_CHARS, PROMPT_CHARACTERS, check_prompt
 from conversations.models import Conversation
-from conversations.providers.registry import chat_model_info, default_model_name
-from conversations.refusals import EmptyPrompt, PromptTooLong
-from conversations.text import clean, estimate_tokens, is_blank
+from conversations.providers.registry import default_model_name
+from conversations.refusals import EmptyPrompt, PromptTooLong, SystemPromptTooLong
+from conversations.text import clean, is_blank
+
+PAIRS = "pairs"
+"""The policy of POCKETCHAT_CONTEXT_POLICY that limits the characters of questions."""
 
 
 def model_for(conversation: Conversation | None) -> str:
@@ -19,16 +24,10 @@ def system_prompt_of(conversation: Conversation | None) -> str:
     return (conversation.system_prompt if conversation else "") or str(settings.POCKETCHAT_SYSTEM_PROMPT)
 
 
-def budget_for(model_name: str) -> Budget:
-    """How the tokens of a model are shared out; of a small window each part gets its share."""
-    window = chat_model_info(model_name).window
-    return Budget(
-        window=window,
-        reply=min(settings.POCKETCHAT_REPLY_TOKENS, window // 4),
-        history=settings.POCKETCHAT_HISTORY_TOKENS,
-        retrieved=min(settings.POCKETCHAT_RETRIEVED_TOKENS, window // 8),
-        system=min(settings.POCKETCHAT_SYSTEM_TOKENS, window // 4),
-    )
+def most_characters() -> int:
+    """Characters a question may have, whatever its model."""
+    most = int(settings.POCKETCHAT_PROMPT_CHARACTERS)
+    return min(most, PROMPT_CHARACTERS, MAX_CHARS) if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS else most
 
 
 def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
@@ -42,8 +41,23 @@ def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     cleaned = clean(text).strip()
     if is_blank(cleaned):
         raise EmptyPrompt
-    tokens = estimate_tokens(cleaned)
-    system = estimate_tokens(system_prompt_of(conversation))
-    if tokens > (limit := budget_for(model_for(conversation)).largest_prompt(system=system)):
+    if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS:
+        check_prompt(cleaned)
+    model = model_for(conversation)
+    tokens = message_tokens(cleaned, model)
+    system = message_tokens(system_prompt_of(conversation), model)
+    if tokens > (limit := budget_for(model).largest_prompt(system=system)):
         raise PromptTooLong(size=tokens, limit=limit, unit="tokens")
     return cleaned
+
+
+def check_system_prompt(text: str, *, model: str) -> None:
+    """Make sure that a system prompt of a conversation's own leaves its model room for the conversation.
+
+    Raises:
+        SystemPromptTooLong
+    """
+    model = model or default_model_name()
+    tokens, limit = message_tokens(text, model), budget_for(model).system
+    if tokens > limit:
+        raise SystemPromptTooLong(size=tokens, limit=limit)

@@ -92,6 +92,22 @@ class EmptyPrompt(Refusal):
         super().__init__("Write something first.")
 
 
+class SystemPromptTooLong(Refusal):
+    """A conversation's own system prompt takes more tokens than its model has for one."""
+
+    code = "system_prompt_too_long"
+    status = 422
+
+    def __init__(self, *, size: int, limit: int) -> None:
+        super().__init__(
+            f"This system prompt takes about {size:,} tokens; at most {limit:,} are possible with this model. "
+            "Nothing was changed.",
+            size=size,
+            limit=limit,
+            unit="tokens",
+        )
+
+
 class PromptTooLong(Refusal):
     """The question is larger than allowed (in characters), or than the model can take (in tokens)."""
 

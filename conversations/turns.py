@@ -14,8 +14,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import answers, tree
+from conversations import answers, reported, tree
 from conversations.answers import Said
+from conversations.context.measured import Measured
 from conversations.models import Conversation, Message, Turn
 from conversations.streams import Shown
 
@@ -74,7 +75,8 @@ def save_partial(turn: Turn, content: list[dict[str, Any]], *, earlier: Sequence
 class Outcome:
     """How a turn ended. `content` are the blocks of its last message, empty when nothing was answered; `earlier` are
     the messages before it. Tokens and cost are those of the whole turn, `answer_tokens` those of its last message, when
-    there are others."""
+    there are others, `answer_reasoning` those of them that were reasoning. `requests` are those that were answered, in
+    order."""
 
     status: Turn.Status
     content: list[dict[str, Any]]
@@ -83,15 +85,17 @@ class Outcome:
     input_tokens: int | None = None
     output_tokens: int | None = None
     answer_tokens: int | None = None
+    answer_reasoning: int | None = None
     cached_tokens: int | None = None
     cost: Decimal | None = None
     was_cut_off: bool = False
+    requests: Sequence[Measured] = ()
 
     @property
     def said(self) -> list[Said]:
         """All messages of the reply."""
         counted = self.answer_tokens if self.earlier else self.output_tokens
-        answer = [Said(Message.Role.ASSISTANT, self.content, counted)] if self.content else []
+        answer = [Said(Message.Role.ASSISTANT, self.content, counted, self.answer_reasoning)] if self.content else []
         return [*self.earlier, *answer]
 
 
@@ -101,6 +105,7 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
         if not _still_live(turn):
             return False
         answers.write(turn, outcome.said)
+        facts = reported.keep(turn, outcome.requests)
         now = timezone.now()
         if not outcome.said:
             _fall_back(turn)
@@ -116,6 +121,7 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
             cached_tokens=outcome.cached_tokens,
             cost=outcome.cost,
             was_cut_off=outcome.was_cut_off,
+            **facts,
         )
 
 

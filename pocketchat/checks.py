@@ -7,7 +7,11 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
+from conversations.budgets import budget_for
 from conversations.providers.mcp_servers import BadServers, configured_servers
+from conversations.providers.overrides import BadModels, configured_models
+from conversations.providers.registry import default_model_name
+from conversations.text import estimate_tokens
 
 TAG = "pocketchat"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -15,6 +19,7 @@ HEARTBEATS_IN_A_LEASE = 4
 """A worker may be late for two and still hold its turn."""
 POSITIVE = (
     "POCKETCHAT_REPLY_TOKENS",
+    "POCKETCHAT_SYSTEM_TOKENS",
     "POCKETCHAT_PROMPT_CHARACTERS",
     "POCKETCHAT_PROVIDER_SILENCE",
     "POCKETCHAT_LEASE",
@@ -24,7 +29,10 @@ POSITIVE = (
 )
 MOST_ROUNDS = 20
 """Every round is one more request that somebody pays for."""
-NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS")
+NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS", "POCKETCHAT_RETRIEVED_TOKENS")
+POLICIES = ("tokens", "pairs")
+LEAST_QUESTION = 100
+"""Tokens that a model's other parts must leave for a question."""
 
 
 def address_is_protected(**_: Any) -> list[CheckMessage]:
@@ -146,7 +154,66 @@ def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
     return []
 
 
+def models_leave_room(**_: Any) -> list[CheckMessage]:
+    try:
+        said = configured_models(settings.POCKETCHAT_MODELS)
+    except BadModels as error:
+        return [
+            Error(
+                f"POCKETCHAT_MODELS cannot be used: {error}",
+                hint='Write the path of a JSON file, or the JSON itself: {"openai:llama3.2": {"window": 32768}}.',
+                id="pocketchat.E010",
+            )
+        ]
+    crowded = [message for name in said if (message := _crowded(name))]
+    return [
+        Error(message, hint="Make a part smaller, or the window larger.", id="pocketchat.E011") for message in crowded
+    ]
+
+
+def _crowded(model: str) -> str:
+    """Empty when a question has room beside the other parts of a request."""
+    budget = budget_for(model)
+    taken = budget.reply + budget.system + budget.retrieved
+    if budget.window - taken >= LEAST_QUESTION:
+        return ""
+    return (
+        f"POCKETCHAT_MODELS leaves no room for a question to {model}: reply {budget.reply}, system prompt "
+        f"{budget.system} and what is retrieved {budget.retrieved} take {taken} of its {budget.window} tokens."
+    )
+
+
+def context_policy_is_known(**_: Any) -> list[CheckMessage]:
+    policy = settings.POCKETCHAT_CONTEXT_POLICY
+    if policy in POLICIES:
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_CONTEXT_POLICY is {policy!r}; it can be {' or '.join(POLICIES)}.",
+            hint="`tokens` fills what the model takes, `pairs` sends six pairs of question and answer.",
+            id="pocketchat.E012",
+        )
+    ]
+
+
+def system_prompt_fits(**_: Any) -> list[CheckMessage]:
+    size, limit = estimate_tokens(settings.POCKETCHAT_SYSTEM_PROMPT), budget_for(default_model_name()).system
+    if size <= limit:
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_SYSTEM_PROMPT takes about {size} tokens; {default_model_name()} has {limit} for it.",
+            hint="Shorten it, or raise POCKETCHAT_SYSTEM_TOKENS, or `system` of the model in POCKETCHAT_MODELS; "
+            "of a window a quarter at most is used for it.",
+            id="pocketchat.E013",
+        )
+    ]
+
+
 CHECKS = (
+    models_leave_room,
+    context_policy_is_known,
+    system_prompt_fits,
     mcp_servers_can_be_read,
     chat_model_has_a_key,
     address_is_protected,

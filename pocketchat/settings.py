@@ -105,6 +105,8 @@ POCKETCHAT_SYSTEM_PROMPT = env.str(
 
 POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 """Tokens the chat model can take; 0 means what is known of the model."""
+POCKETCHAT_MODELS = env.str("POCKETCHAT_MODELS", default="")
+"""What is so of single models and not of all: the path of a JSON file, or that JSON (see `providers.overrides`)."""
 POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)
 """Tokens kept free for the reply and sent as its limit."""
 POCKETCHAT_HISTORY_TOKENS = env.int("POCKETCHAT_HISTORY_TOKENS", default=12_000)

@@ -14,6 +14,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from conversations import calibration
 from conversations.models import Conversation, Turn
 from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
@@ -28,6 +29,12 @@ hypothesis.settings.load_profile("unhurried")
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _no_scales_kept() -> None:
+    """A process keeps them for a minute, and a test's rows are gone with it."""
+    calibration.forget()
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def post(provider: ScriptedProvider, content: str | bytes, *, path: str = "/v1/c
 
 
 def question(text: str = "Hello", **settings: object) -> str:
-    return json.dumps({"model": "m", "messages": [{"role": "user", "content": text}], **settings})
+    return json.dumps({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": text}], **settings})
 
 
 def test_a_text_arrives_in_pieces_of_the_scripted_size(provider: ScriptedProvider, dialect: str) -> None:

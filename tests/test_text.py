@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.text import Cleaner, clean, clean_blocks, estimate_tokens, line, preview
+from conversations.text import Cleaner, clean, clean_blocks, estimate_tokens, least_tokens, line, preview
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs", "Cc"]))
 CHUNKS = st.sampled_from(
@@ -215,3 +215,16 @@ def test_no_text_but_the_empty_one_is_free(text: str) -> None:
 )
 def test_an_estimate_is_near_the_count_of_a_tokenizer(text: str, tokens: int) -> None:
     assert 0.8 * tokens <= estimate_tokens(text) <= 1.3 * tokens
+
+
+@given(st.text())
+def test_the_least_is_never_more_than_the_estimate(text: str) -> None:
+    assert 0 <= least_tokens(text) <= estimate_tokens(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("Why do bees dance? " * 50, 0.66), ("なぜ踊るのか" * 50, 0.66), ("नमस्ते " * 50, 0.4), ("-" * 1000, 0)],
+)
+def test_the_least_is_what_is_sure_of_an_estimate(text: str, share: float) -> None:
+    assert least_tokens(text) == pytest.approx(share * estimate_tokens(text), rel=0.05, abs=2)

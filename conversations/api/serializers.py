@@ -7,14 +7,17 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations import branches
+from conversations.context.record import CONTEXT_TRUNCATED, Record
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
+from conversations.prompts import check_system_prompt
 from conversations.providers.registry import offered_models
 from conversations.text import clean, line
 from conversations.tree import Children, siblings_of
 
-SYSTEM_PROMPT_CHARACTERS = 6000
+SYSTEM_PROMPT_CHARACTERS = 100_000
+"""Refused unread; beyond that its tokens count, see `check_system_prompt`."""
 
 
 def with_title_source(fields: dict[str, Any]) -> dict[str, Any]:
@@ -80,6 +83,17 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
         )
         read_only_fields = ("id", "title_source", "created_at", "last_activity_at")
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A system prompt of its own, and the model that gets it, whichever of them is new.
+
+        Raises:
+            SystemPromptTooLong
+        """
+        if "system_prompt" in attrs or "model" in attrs:
+            text, model = (attrs.get(name, getattr(self.instance, name, "")) for name in ("system_prompt", "model"))
+            check_system_prompt(text, model=model)
+        return attrs
+
     def validate_head(self, head: int | None) -> int:
         if head is None or self.instance is None:
             raise serializers.ValidationError("Name a message of this conversation.")
@@ -137,10 +151,18 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         return asdict(siblings_of(message.pk, children[message.parent_id]))
 
 
+class WarningSerializer(serializers.Serializer[Any]):
+    """What the person who asked should know though the reply came."""
+
+    code = serializers.CharField(help_text="`context_truncated`: the server read less than it was sent.")
+    detail = serializers.CharField()
+
+
 class TurnSerializer(serializers.ModelSerializer[Turn]):
     """The state of a turn."""
 
     error = serializers.SerializerMethodField()
+    warning = serializers.SerializerMethodField()
 
     class Meta:
         model = Turn
@@ -160,8 +182,14 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "output_tokens",
             "cached_tokens",
             "cost",
+            "warning",
         )
         read_only_fields = fields
+
+    @extend_schema_field(WarningSerializer(allow_null=True))
+    def get_warning(self, turn: Turn) -> dict[str, str] | None:
+        record = Record.from_json(turn.context)
+        return {"code": CONTEXT_TRUNCATED, "detail": record.warning} if record and record.warning else None
 
     def get_error(self, turn: Turn) -> str:
         return outcome_sentence(turn.status, turn.error_code, was_begun=turn.started_at is not None)

@@ -18,6 +18,14 @@ REASONS: Mapping[str, str] = {
 }
 """Why messages were not sent, in words for the person whose messages they are."""
 
+CONTEXT_TRUNCATED = "context_truncated"
+"""The code of that warning, for programs."""
+
+TRUNCATED = (
+    "The server read only about {read:,} of the {sent:,} tokens that were sent: its context window is set smaller than "
+    "PocketChat was told. The oldest part of the conversation was cut off there, without a word."
+)
+
 SectionName = Literal["system", "tools", "summary", "window", "recalled", "prompt", "rounds"]
 
 
@@ -75,6 +83,12 @@ class Record:
     """Tokens kept free for the reply."""
     history: int = 0
     """Tokens there were for earlier turns."""
+    beginning: str = ""
+    """A fingerprint of what comes before the window, system prompt and tools: whether it is that of another request."""
+    reported: int | None = None
+    """Prompt tokens of this request as its provider counted them; None until it is answered, or if it does not say."""
+    truncated: bool = False
+    """The provider read clearly less than it was sent."""
 
     @property
     def start(self) -> int:
@@ -85,6 +99,13 @@ class Record:
     def tokens(self) -> int:
         """The whole request, by our count."""
         return sum(section.tokens for section in self.sections)
+
+    @property
+    def warning(self) -> str:
+        """What the person who asked should know of this request, in a sentence; empty when there is nothing."""
+        if not self.truncated or self.reported is None:
+            return ""
+        return TRUNCATED.format(read=_about(self.reported), sent=_about(self.tokens))
 
     def tokens_of(self, name: SectionName) -> int:
         return sum(section.tokens for section in self.sections if section.name == name)
@@ -161,8 +182,16 @@ PLAIN: Mapping[str, Callable[[Any], Any]] = {
     "window": _number,
     "reply": _number,
     "history": _number,
+    "beginning": str,
+    "reported": _number_or_none,
+    "truncated": bool,
 }
 """Fields that are stored as they are, and how each is read back."""
+
+
+def _about(tokens: int) -> int:
+    """To two digits: neither figure is exact enough for more."""
+    return round(tokens, 2 - len(str(tokens)))
 
 
 def _left_out(stored: Any) -> tuple[LeftOut, ...]:

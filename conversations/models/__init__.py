@@ -4,6 +4,7 @@ from conversations.models.conversation import Conversation
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
 from conversations.models.task_run import TaskRun
+from conversations.models.token_scale import TokenScale
 from conversations.models.turn import Turn
 
-__all__ = ["Conversation", "Message", "ModelCall", "TaskRun", "Turn"]
+__all__ = ["Conversation", "Message", "ModelCall", "TaskRun", "TokenScale", "Turn"]

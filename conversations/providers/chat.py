@@ -16,6 +16,7 @@ from httpx2 import AsyncClient
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelRequestPart,
@@ -32,6 +33,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
     ToolReturnPart,
+    UserContent,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client, infer_model
@@ -40,6 +42,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from conversations.providers.errors import ProviderError
+from conversations.providers.pictures import UNREADABLE, readable
 from conversations.providers.values import (
     MOST_DOLLARS,
     MOST_TOKENS,
@@ -219,7 +222,19 @@ def _response_parts(message: ChatMessage) -> list[ModelResponsePart]:
 def _request_parts(message: ChatMessage) -> list[ModelRequestPart]:
     if message.role == "tool":
         return [_return(result) for result in message.results]
-    return [SystemPromptPart(message.text) if message.role == "system" else UserPromptPart(message.text)]
+    if message.role == "system":
+        return [SystemPromptPart(message.text)]
+    # Words alone go as a text: not every server that speaks a dialect takes a list of parts.
+    words = [message.text] if message.text.strip() else []
+    return [UserPromptPart([*_pictures(message), *words] if message.images else message.text)]
+
+
+def _pictures(message: ChatMessage) -> list[UserContent]:
+    """Images before the words, as their makers advise; a note stands in the place of one that nobody could read."""
+    read = [readable(image) for image in message.images]
+    return [
+        BinaryContent(data=picture.data, media_type=picture.media_type) if picture else UNREADABLE for picture in read
+    ]
 
 
 def _return(result: ToolResult) -> ToolReturnPart[str]:
@@ -293,6 +308,7 @@ def _finished(whole: ModelResponse) -> Finished:
         cached_tokens=_counted(usage.cache_read_tokens),
         cost=_cost(whole),
         was_cut_off=whole.finish_reason == "length",
+        reasoning_tokens=_counted(usage.output_reasoning_tokens),
         native=whole,
     )
 

@@ -10,8 +10,9 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from conversations.providers.errors import ProviderError
+from conversations.providers.overrides import override_of
 from conversations.providers.values import ChatModel, ChatModelInfo
-from conversations.providers.windows import window_of
+from conversations.providers.windows import takes_images, window_of
 
 BUNDLED = "bundled:smollm2-135m"
 BUNDLED_LABEL = "SmolLM2 135M (bundled)"
@@ -38,11 +39,17 @@ def offered_models() -> tuple[str, ...]:
 
 
 def chat_model_info(name: str) -> ChatModelInfo:
-    """What is known of a model without asking anybody."""
+    """What is known of a model without asking anybody: what the settings say of it, else what its name says."""
     provider, _, model = name.partition(":")
-    label = BUNDLED_LABEL if name == BUNDLED else model or name
+    said = override_of(name)
     window = settings.POCKETCHAT_CONTEXT_WINDOW if name == settings.POCKETCHAT_CHAT_MODEL else 0
-    return ChatModelInfo(name=name, label=label, provider=provider, window=window or window_of(model))
+    return ChatModelInfo(
+        name=name,
+        label=BUNDLED_LABEL if name == BUNDLED else model or name,
+        provider=provider,
+        window=said.window or window or window_of(provider, model),
+        takes_images=takes_images(model) if said.images is None else said.images,
+    )
 
 
 @cache

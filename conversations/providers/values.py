@@ -112,6 +112,8 @@ class Finished:
     cost: Decimal | None
     was_cut_off: bool
     """The answer ended because it reached its token limit."""
+    reasoning_tokens: int | None = None
+    """Part of the output tokens, where the provider tells them apart."""
     native: object = field(default=None, compare=False, repr=False)
     """See `ChatMessage.native`."""
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from conversations.answers import Said
 from conversations.blocks import call_block, result_block
+from conversations.calibration import Estimates
+from conversations.context.measured import Measured
+from conversations.context.record import Record
 from conversations.models import Message
 from conversations.providers.errors import ProviderError
 from conversations.providers.values import (
@@ -15,6 +18,7 @@ from conversations.providers.values import (
     MOST_TOKENS,
     CallDelta,
     ChatEvent,
+    ChatRequest,
     Finished,
     TextDelta,
     ThinkingDelta,
@@ -27,6 +31,17 @@ MOST_CHARACTERS = 1_000_000
 """Far more than any model's limit lets it write; a provider that goes on writing is broken."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it was assembled, its record, and what its own parts were estimated at before any factor."""
+
+    request: ChatRequest
+    record: Record
+    estimates: Estimates
+    least: int
+    """Tokens that its texts take by any tokenizer."""
+
+
 @dataclass
 class Round:
     """One request to the model: what it said, what it called, what came of the calls."""
@@ -37,6 +52,10 @@ class Round:
     results: dict[str, ToolResult] = field(default_factory=dict)
     """By the id of the call, in the order in which they came."""
     finished: Finished | None = None
+    asked: Asked | None = None
+    """What the model was sent."""
+    refused: str = ""
+    """The code of what the provider said in place of an answer; the next round asks for the same with less."""
     first_token_ms: int | None = None
     _cleaner: Cleaner = field(default_factory=Cleaner)
     _called: int = 0
@@ -51,6 +70,11 @@ class Round:
     @property
     def was_asked(self) -> bool:
         return self._began is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """Something of the answer is there, even if nobody can see it."""
+        return bool(self.text or self.thinking or self._called)
 
     def take(self, event: ChatEvent) -> str:
         """Add what an event brings; the words among it, clean, are for the viewers.
@@ -91,6 +115,14 @@ class Round:
         return [*thinking, *text, *(call_block(call) for call in self.calls)]
 
     @property
+    def measured(self) -> Measured | None:
+        """What was asked, and what the provider reported of it; None when nothing was asked, or it was refused."""
+        if self.asked is None or self.refused:
+            return None
+        reported, cached = (end.input_tokens, end.cached_tokens) if (end := self.finished) else (None, None)
+        return Measured(self.asked.record, reported, cached, least=self.asked.least)
+
+    @property
     def returned(self) -> list[ToolResult]:
         """The results there are, in the order of the calls."""
         return [self.results[call.id] for call in self.calls if call.id in self.results]
@@ -105,8 +137,10 @@ class Round:
     @property
     def said(self) -> list[Said]:
         """The messages to store, once the round is over."""
-        counted = self.finished.output_tokens if self.finished else None
-        answer = [Said(Message.Role.ASSISTANT, self.content, counted)] if self.content else []
+        counted, reasoning = (
+            (self.finished.output_tokens, self.finished.reasoning_tokens) if self.finished else (None,) * 2
+        )
+        answer = [Said(Message.Role.ASSISTANT, self.content, counted, reasoning)] if self.content else []
         results = [result_block(result) for result in self.returned]
         return [*answer, *([Said(Message.Role.TOOL, results)] if results else [])]
 
@@ -121,13 +155,28 @@ class Draft:
     def current(self) -> Round:
         return self.rounds[-1]
 
+    @property
+    def done(self) -> list[Round]:
+        """The rounds before the current one that brought something."""
+        return [one for one in self.rounds[:-1] if not one.refused]
+
+    @property
+    def requests(self) -> list[Measured]:
+        """What the model was asked, without what it found too long."""
+        return [measured for one in self.rounds if (measured := one.measured)]
+
+    @property
+    def is_tightened(self) -> bool:
+        """The provider found a request of this turn too long: all that follow are made smaller."""
+        return any(one.refused for one in self.rounds)
+
     def begin_round(self) -> None:
         self.rounds.append(Round())
 
     @property
     def earlier(self) -> list[Said]:
         """The messages before the one that is being written."""
-        before = [said for done in self.rounds[:-1] for said in done.said]
+        before = [said for done in self.done for said in done.said]
         return before + self.current.said if self.current.calls else before
 
     @property

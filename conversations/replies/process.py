@@ -26,7 +26,7 @@ from conversations.providers.registry import chat_model, default_model_name
 from conversations.providers.values import ChatModel
 from conversations.refusals import PromptTooLong
 from conversations.replies.draft import Draft
-from conversations.replies.request import trace
+from conversations.replies.request import teach, trace
 from conversations.replies.rounds import Rounds
 from conversations.streams import Publisher, Wire
 from conversations.tools.registry import Tools
@@ -96,6 +96,8 @@ class Replies:
         finally:
             del self._running[turn_id]
             await publisher.close(ended)
+        if ended:
+            await in_thread(teach, turn, draft)
         with suppress(IntegrityError):  # Erased between the question and the answer: no trace is wanted.
             await in_thread(trace, turn, draft, outcome)
 
@@ -193,6 +195,8 @@ def _outcome(turn_id: UUID, running: _Running, draft: Draft) -> turns.Outcome:
         "input_tokens": draft.tokens("input_tokens"),
         "output_tokens": draft.tokens("output_tokens"),
         "answer_tokens": current.finished.output_tokens if current.finished else None,
+        "answer_reasoning": current.finished.reasoning_tokens if current.finished else None,
+        "requests": draft.requests,
         "cached_tokens": draft.tokens("cached_tokens"),
         "cost": draft.cost,
     }

@@ -3,33 +3,52 @@
 import json
 from collections.abc import Mapping
 
-from conversations import turns
+from conversations import reported, turns
+from conversations.calibration import Estimates
 from conversations.context.values import StoredMessage, Toolbox
 from conversations.contexts import context_of, question_of, record_context
 from conversations.models import ModelCall, Turn
-from conversations.providers.values import ChatRequest
-from conversations.replies.draft import Draft, Round
-from conversations.text import estimate_tokens
+from conversations.prompts import system_prompt_of
+from conversations.providers.errors import ProviderError
+from conversations.replies.draft import Asked, Draft, Round
+from conversations.text import estimate_tokens, least_tokens
 from conversations.tools.values import Tool
 
 
 def prepared(
     turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer: bool, is_tightened: bool = False
-) -> ChatRequest:
+) -> Asked:
     """Assemble the request of the round that begins, and record by reference what it contains.
+
+    `is_tightened`: the provider found what was asked before too long.
 
     Raises:
         PromptTooLong: the question does not fit, for instance because the settings have changed since it was asked.
+        ProviderError: `context_too_long`, when nothing can be left out of what the provider has refused.
     """
+    question, offered = question_of(turn), toolbox(tools)
+    refused = next((one.asked for one in draft.rounds if one.refused), None)
     assembly = context_of(
-        question_of(turn),
-        tools=toolbox(tools),
-        rounds=[message for number, done in enumerate(draft.rounds[:-1]) for message in _as_stored(done, number)],
+        question,
+        tools=offered,
+        rounds=[message for number, done in enumerate(draft.done) for message in _as_stored(done, number)],
         must_answer=must_answer,
         is_tightened=is_tightened,
+        refused=refused.record if refused else None,
     )
+    if refused and assembly.request == refused.request:
+        raise ProviderError("context_too_long")
     record_context(turn, assembly.record.as_json())
-    return assembly.request
+    return Asked(
+        assembly.request,
+        assembly.record,
+        Estimates(
+            system=estimate_tokens(system_prompt_of(turn.conversation)),
+            tools=offered.tokens,
+            prompt=estimate_tokens(question.prompt.text),
+        ),
+        least=sum(least_tokens(message.text) for message in assembly.request.messages),
+    )
 
 
 def toolbox(tools: Mapping[str, Tool]) -> Toolbox:
@@ -52,6 +71,13 @@ def _as_stored(done: Round, number: int) -> list[StoredMessage]:
     ]
 
 
+def teach(turn: Turn, draft: Draft) -> None:
+    """Have later estimates profit from what the provider reported; how much an image takes is another matter."""
+    first = next((one.asked for one in draft.rounds if one.measured), None)
+    if first and not any(message.images for message in first.request.messages):
+        reported.teach(turn, draft.requests, first.estimates)
+
+
 def trace(turn: Turn, draft: Draft, outcome: turns.Outcome) -> None:
     """Keep what the calls took, a row each; a round that broke before it was asked is none.
 
@@ -61,7 +87,7 @@ def trace(turn: Turn, draft: Draft, outcome: turns.Outcome) -> None:
         return
     ended = outcome.error_code or ("ok" if outcome.status == Turn.Status.COMPLETE else outcome.status)
     ModelCall.objects.bulk_create(
-        _traced(turn, done, ended if done is draft.current and not done.calls else "ok")
+        _traced(turn, done, done.refused or (ended if done is draft.current and not done.calls else "ok"))
         for done in draft.rounds
         if done.was_asked
     )

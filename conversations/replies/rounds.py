@@ -53,12 +53,26 @@ class Rounds:
             saver.cancel()
 
     async def _ask(self, model: ChatModel, tools: Mapping[str, Tool], *, must_answer: bool) -> None:
-        request = await in_thread(prepared, self._turn, self._draft, tools, must_answer=must_answer)
-        current = self._draft.current
+        """Ask; once in a turn what the model finds too long, before its first word, is asked again with less."""
+        try:
+            await self._ask_once(model, tools, must_answer=must_answer)
+        except ProviderError as error:
+            refused = self._draft.current
+            if error.code != "context_too_long" or self._draft.is_tightened or refused.has_begun:
+                raise
+            refused.refused = error.code
+            self._draft.begin_round()
+            await self._ask_once(model, tools, must_answer=must_answer)
+
+    async def _ask_once(self, model: ChatModel, tools: Mapping[str, Tool], *, must_answer: bool) -> None:
+        draft, current = self._draft, self._draft.current
+        current.asked = asked = await in_thread(
+            prepared, self._turn, draft, tools, must_answer=must_answer, is_tightened=draft.is_tightened
+        )
         current.begin()
-        async with aclosing(model.stream(request)) as events:
+        async with aclosing(model.stream(asked.request)) as events:
             async for event in events:
-                if isinstance(event, ToolCall) and (must_answer or not request.tools):
+                if isinstance(event, ToolCall) and (must_answer or not asked.request.tools):
                     continue  # Nobody offered it.
                 if words := current.take(event):
                     self._publisher.push(words)

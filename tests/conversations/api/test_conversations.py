@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -106,6 +106,38 @@ def test_a_conversation_is_renamed_pinned_and_archived(api: APIClient, conversat
     assert (conversation.title, conversation.title_source) == ("Mine", "user")
     assert conversation.pinned
     assert conversation.archived
+
+
+def test_a_system_prompt_too_large_is_refused_with_its_size_and_the_limit(
+    api: APIClient, conversation: Conversation
+) -> None:
+    for response in (
+        api.post(ROOT, {"system_prompt": "word " * 2000}, format="json"),
+        api.patch(f"{ROOT}/{conversation.pk}", {"system_prompt": "word " * 2000, "title": "No"}, format="json"),
+    ):
+        told = response.json()
+        assert response.status_code == 422
+        assert (told["code"], told["size"], told["limit"], told["unit"]) == (
+            "system_prompt_too_long",
+            2040,
+            1500,
+            "tokens",
+        )
+    assert Conversation.objects.get().title == conversation.title
+    assert api.patch(f"{ROOT}/{conversation.pk}", {"system_prompt": "word " * 1400}, format="json").status_code == 200
+
+
+def test_a_model_too_small_for_the_system_prompt_is_refused(
+    api: APIClient, conversation: Conversation, settings: Settings
+) -> None:
+    settings.POCKETCHAT_BUNDLED_URL = "http://localhost:1/v1"
+    settings.POCKETCHAT_CHAT_MODEL = "openai:gpt-5"
+    settings.POCKETCHAT_MODELS = '{"bundled:smollm2-135m": {"system": 100}}'
+    address = f"{ROOT}/{conversation.pk}"
+    assert api.patch(address, {"system_prompt": "word " * 200}, format="json").status_code == 200
+    assert api.patch(address, {"model": "bundled:smollm2-135m"}, format="json").status_code == 422
+    both = {"model": "bundled:smollm2-135m", "system_prompt": "Be brief."}
+    assert api.patch(address, both, format="json").status_code == 200
 
 
 def test_a_title_too_long_is_refused_by_name_and_limit(api: APIClient, conversation: Conversation) -> None:

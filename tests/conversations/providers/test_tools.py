@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -19,6 +20,7 @@ from conversations.providers.values import (
     ChatMessage,
     ChatRequest,
     Finished,
+    Image,
     TextDelta,
     ToolCall,
     ToolResult,
@@ -29,6 +31,14 @@ from tests.conversations.providers.test_chat import model_of
 from tests.provider import HangUp, Reply, ScriptedProvider
 from tests.provider import ToolCall as Scripted
 
+images = st.lists(
+    st.builds(
+        Image,
+        media_type=st.sampled_from(["image/png", "image/jpeg", "image/tiff", ""]),
+        data=st.sampled_from(["iVBORw0KGgo=", "/9j/4AA=", "%%%", "", "aGVsbG8="]),
+    ),
+    max_size=2,
+).map(tuple)
 LOOK = ToolSpec("look", "Looks for words.", {"type": "object", "properties": {"at": {"type": "string"}}})
 USER = ChatMessage("user", "Look!")
 
@@ -147,16 +157,23 @@ def lasting() -> Iterator[ScriptedProvider]:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 @examples(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(branch=transcripts(), with_tools=st.booleans())
+@given(branch=transcripts(), images=st.lists(images, max_size=5), with_tools=st.booleans(), sees=st.booleans())
 def test_any_stored_transcript_is_taken_by_the_provider(
-    name: str, lasting: ScriptedProvider, branch: list[StoredMessage], with_tools: bool
+    name: str,
+    lasting: ScriptedProvider,
+    branch: list[StoredMessage],
+    images: list[tuple[Image, ...]],
+    with_tools: bool,
+    sees: bool,
 ) -> None:
+    pictured = [replace(message, images=shown) for message, shown in zip(branch, images, strict=False)]
     request = assemble(
-        Past(as_turns(branch)),
+        Past(as_turns([*pictured, *branch[len(pictured) :]])),
         StoredMessage(10_000, "user", "Why?", 10),
         system=SystemPrompt("Be brief.", 5),
         budget=Budget(window=8000, reply=100, history=6000),
         tools=Toolbox((LOOK,), 20) if with_tools else Toolbox(),
+        takes_images=sees,
     ).request
     lasting.script(Reply("So."))
 
