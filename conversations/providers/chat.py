@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator,
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import uuid4
 
 from httpx2 import AsyncClient
@@ -86,6 +86,10 @@ OPENAI_DIALECT = {"openai": "openai-chat", "bundled": "openai-chat"}
 
 WATCHED = ("openai", "openai-chat", "anthropic")
 """Providers whose answers come through a client of ours, see `words`."""
+
+CACHED_BY_ANTHROPIC = {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
+"""Others keep the beginnings of requests by themselves, Anthropic up to the last block that is marked. Plain names: the
+types of these settings come with Anthropic's SDK, and who uses OpenAI's does not load it."""
 
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
 """How llama.cpp's server names a request beyond its window; pydantic-ai takes it for any bad request."""
@@ -166,6 +170,8 @@ class StreamedChatModel:
             settings["temperature"] = self._temperature
         if request.must_answer:
             settings["tool_choice"] = "none"
+        if self._model.system == "anthropic":
+            settings = cast("ModelSettings", {**settings, **CACHED_BY_ANTHROPIC})
         opening = model_request_stream(
             self._model,
             _messages(request.messages),

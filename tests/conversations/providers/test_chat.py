@@ -61,6 +61,14 @@ def test_the_end_tells_what_the_provider_counted(dialect: str, provider: Scripte
     assert not end.was_cut_off
 
 
+def test_anthropic_is_asked_to_keep_the_beginning_of_a_request(provider: ScriptedProvider) -> None:
+    provider.script(Reply("So."))
+    ask("anthropic", provider)
+    body = provider.requests[-1].body
+    assert body["system"][-1]["cache_control"]["type"] == "ephemeral"
+    assert body["messages"][-1]["content"][-1]["cache_control"]["type"] == "ephemeral"
+
+
 def test_a_provider_that_counts_nothing_is_not_taken_to_have_counted_zero(provider: ScriptedProvider) -> None:
     provider.script(Reply("Because.", reports_usage=False))
     end = ask("openai", provider)[-1]
