@@ -31,15 +31,24 @@ def budget_for(model_name: str) -> Budget:
     )
 
 
+def cleaned_prompt(text: str) -> str:
+    """A question as it is stored.
+
+    Raises:
+        PromptTooLong: it has more characters than any question may have.
+    """
+    if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
+        raise PromptTooLong(size=len(text), limit=most, unit="characters")
+    return clean(text).strip()
+
+
 def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     """Clean a question and make sure that its model can take it.
 
     Raises:
         EmptyPrompt, PromptTooLong
     """
-    if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
-        raise PromptTooLong(size=len(text), limit=most, unit="characters")
-    cleaned = clean(text).strip()
+    cleaned = cleaned_prompt(text)
     if is_blank(cleaned):
         raise EmptyPrompt
     tokens = estimate_tokens(cleaned)

@@ -60,6 +60,8 @@ class Record:
     summarised_through: int | None = None
     """The newest message it stands for."""
     recalled: tuple[Recalled, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of the tools the model was told of."""
     was_cut: bool = False
     """The window begins later than that of the request before."""
     was_tightened: bool = False
@@ -105,6 +107,7 @@ class Record:
                 sent=tuple(stored["sent"]),
                 left_out=_left_out(stored.get("left_out", [])),
                 recalled=tuple(Recalled(tuple(one["ids"]), one["score"]) for one in stored.get("recalled", [])),
+                tools=tuple(str(name) for name in stored.get("tools", [])),
                 **known,
             )
         except (KeyError, TypeError, ValueError, AttributeError):

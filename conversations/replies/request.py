@@ -1,15 +1,15 @@
 """What a reply's model will see, and the trace of what its calls took."""
 
-import json
 from collections.abc import Mapping
 
 from conversations import turns
-from conversations.context.values import StoredMessage, Toolbox
+from conversations.context.values import StoredMessage
 from conversations.contexts import context_of, question_of, record_context
 from conversations.models import ModelCall, Turn
 from conversations.providers.values import ChatRequest
 from conversations.replies.draft import Draft, Round
 from conversations.text import estimate_tokens
+from conversations.tools.toolbox import toolbox
 from conversations.tools.values import Tool
 
 
@@ -30,13 +30,6 @@ def prepared(
     )
     record_context(turn, assembly.record.as_json())
     return assembly.request
-
-
-def toolbox(tools: Mapping[str, Tool]) -> Toolbox:
-    """The tools as the model is told of them, and about how many tokens that takes."""
-    specs = tuple(tool.spec for tool in tools.values())
-    told = (f"{spec.name} {spec.description} {json.dumps(dict(spec.parameters), default=str)}" for spec in specs)
-    return Toolbox(specs, sum(estimate_tokens(text) for text in told))
 
 
 def _as_stored(done: Round, number: int) -> list[StoredMessage]:
