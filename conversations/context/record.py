@@ -3,9 +3,9 @@
 It is made together with the request and stored with the turn. What a person is shown of a context is read from it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Reason = Literal["history_budget", "turn_too_large", "pair_limit", "not_complete"]
 
@@ -103,7 +103,7 @@ class Record:
         known = {name: stored[name] for name in PLAIN if name in stored}
         try:
             return cls(
-                sections=tuple(Section(name, int(tokens)) for name, tokens in stored["sections"].items()),
+                sections=tuple(Section(name, int(stored["sections"][name])) for name in _in_order(stored["sections"])),
                 sent=tuple(stored["sent"]),
                 left_out=_left_out(stored.get("left_out", [])),
                 recalled=tuple(Recalled(tuple(one["ids"]), one["score"]) for one in stored.get("recalled", [])),
@@ -119,6 +119,12 @@ PLAIN = (
     *("window", "reply", "history"),
 )
 """Fields that are stored as they are."""
+
+
+def _in_order(names: Collection[str]) -> list[SectionName]:
+    """The database keeps no order of an object's keys; a request has one. Raises `ValueError` for another name."""
+    known: tuple[SectionName, ...] = get_args(SectionName)
+    return sorted(names, key=known.index)  # type: ignore[arg-type]  # `index` refuses what is none
 
 
 def _left_out(stored: Any) -> tuple[LeftOut, ...]:
