@@ -58,6 +58,13 @@ class Divider:
     has_summary: bool = False
     recalled: int = 0
 
+    @property
+    def shows(self) -> str:
+        """The part of the panel that the link leads to; empty: its beginning."""
+        if self.has_summary:
+            return "seen-summary"
+        return "seen-recalled" if self.recalled else ""
+
 
 Ahead = Outlook | PromptTooLong
 """A question that is too long has no context, and the page says so."""

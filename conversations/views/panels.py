@@ -63,7 +63,8 @@ class Panel:
     missing: tuple[Missing, ...]
     deleted: int
     reported: int | None
-    is_truncated: bool
+    warning: str
+    """What the person who asked should know of the request."""
 
     @property
     def tokens(self) -> Mapping[str, int]:
@@ -104,7 +105,7 @@ def panel_of(conversation: Conversation | None, outlook: Outlook) -> Panel:
         ),
         deleted=rows.deleted,
         reported=_reported(record, turn),
-        is_truncated=bool(getattr(record, "truncated", False)),
+        warning=getattr(record, "warning", ""),
     )
 
 

@@ -276,7 +276,7 @@ def test_what_was_deleted_since_is_said_to_be(page: Client, long: Conversation) 
     answer(turn, "So.")
     record = Record.from_json(turn.context)
     assert record is not None
-    Turn.objects.filter(pk=turn.pk).update(context=turn.context | {"sent": [10**9, *record.sent]})
+    Turn.objects.filter(pk=turn.pk).update(context=record.as_json() | {"sent": [10**9, *record.sent]})
     assert "1 of these messages was deleted since." in shown(page.get(f"/turns/{turn.pk}/context/"))
 
 
