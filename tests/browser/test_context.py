@@ -275,6 +275,10 @@ def test_the_panel_opens_follows_and_closes_by_keyboard_alone(
     expect(box).to_have_value(QUESTION)
     box.fill(QUESTION + " And on Monday?")
     expect(page.locator("#panel")).to_contain_text("And on Monday?")
+    if pictures:
+        page.locator("#divider").scroll_into_view_if_needed()
+        page.locator("#panel").evaluate("panel => panel.scrollTo(0, 10000)")
+        page.screenshot(path=pictures / "panel-end.png")
     expect(box).to_be_focused()
     page.locator("#panel [data-jumps]").first.focus()
     page.keyboard.press("Enter")
@@ -306,7 +310,7 @@ def test_on_a_phone_the_panel_is_a_sheet(
 
 
 def test_the_menu_of_models_works_by_keyboard_and_keeps_the_draft(
-    visit: Visit, person: User, stack: Stack, bread: Conversation
+    visit: Visit, person: User, stack: Stack, bread: Conversation, pictures: Path | None
 ) -> None:
     page = visit.log_in(person, address(bread))
     box = page.get_by_label("Message", exact=True)
@@ -314,6 +318,7 @@ def test_the_menu_of_models_works_by_keyboard_and_keeps_the_draft(
     summary = page.locator("#model-choice summary")
     summary.focus()
     page.keyboard.press("Enter")
+    snap(page, pictures, "models")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="SmolLM2")).to_be_focused()
@@ -336,7 +341,7 @@ def test_a_question_too_long_is_told_before_it_is_sent(
 
 
 def test_a_reply_tells_what_its_model_saw_and_what_was_brought_back(
-    visit: Visit, person: User, stack: Stack, bread: Conversation
+    visit: Visit, person: User, stack: Stack, bread: Conversation, pictures: Path | None
 ) -> None:
     stack.provider.script(ANSWER)
     page = visit.log_in(person, address(bread))
@@ -346,8 +351,11 @@ def test_a_reply_tells_what_its_model_saw_and_what_was_brought_back(
     recalled = [{"ids": [allergy.pk, allergy.pk + 1], "score": 0.82}]
     Turn.objects.filter(pk=turn.pk).update(context=turn.context | {"recalled": recalled})  # type: ignore[operator]
     page.reload()
+    snap(page, pictures, "recalled")
     page.get_by_role("link", name="Recalled 1 earlier turn").click()
     expect(page.locator("#panel-title")).to_have_text("What the model saw")
     expect(page.locator("#seen-recalled")).to_be_in_viewport()
+    if pictures:
+        page.screenshot(path=pictures / "saw-recalled.png")
     page.locator("#seen-recalled [data-jumps]").click()
     expect(page.locator(f"#message-{allergy.pk}")).to_be_in_viewport()
