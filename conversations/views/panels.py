@@ -88,6 +88,7 @@ def panel_of(conversation: Conversation | None, outlook: Outlook) -> Panel:
     record, turn = outlook.record, outlook.turn
     rows = _Rows(conversation, _ids_of(record))
     earlier = [pk for pk in record.sent if pk != record.sent[-1]]
+    recalled = {pk for one in record.recalled for pk in one.ids}
     instructions = system_prompt_of(conversation)
     return Panel(
         record=record,
@@ -101,7 +102,8 @@ def panel_of(conversation: Conversation | None, outlook: Outlook) -> Panel:
         recalled=tuple(row for one in record.recalled for row in rows.of(one.ids, score=one.score)),
         summarised=rows.of([record.summarised_through] if record.summarised_through else []),
         missing=tuple(
-            Missing(REASONS.get(span.reason, ""), rows.of(span.ids), span.and_before) for span in record.left_out
+            Missing(REASONS.get(span.reason, ""), rows.of(pk for pk in span.ids if pk not in recalled), span.and_before)
+            for span in record.left_out
         ),
         deleted=rows.deleted,
         reported=_reported(record, turn),

@@ -217,7 +217,8 @@ def test_the_panel_lists_the_parts_in_their_order(page: Client, long: Conversati
     places = [words.index(word) for word in order]
     assert places == sorted(places)
     assert "all the room there is" in words
-    assert "everything before it" in words
+    assert "everything before" in words
+    assert "you can read it, the model cannot" in words
     assert "<html" not in page.post(address(long, "context/"), headers=HX).content.decode()
 
 
@@ -269,6 +270,19 @@ def test_everything_a_record_knows_is_told(page: Client, long: Conversation) -> 
         *("they begin later than for the question before", "Tool calls and results 44"),
     ):
         assert said in words, said
+
+
+def test_what_was_brought_back_is_not_called_unseen(page: Client, long: Conversation) -> None:
+    turn = recorded(ask(long, "And?"))
+    record = Record.from_json(turn.context)
+    assert record is not None
+    ids = list(record.left_out[0].ids)
+    changed = record.as_json() | {"recalled": [{"ids": ids[-2:], "score": 0.9}]}
+    Turn.objects.filter(pk=turn.pk).update(context=changed)
+    words = shown(page.get(f"/turns/{turn.pk}/context/"))
+    assert words.index("Brought back") < words.index("Question 2?") < words.index("did not see")
+    assert words.count("Question 2?") == 1
+    assert "but for what is named above" in words
 
 
 def test_what_was_deleted_since_is_said_to_be(page: Client, long: Conversation) -> None:
