@@ -59,11 +59,15 @@ def message_of(user: User | AnonymousUser, conversation_id: UUID, message_id: in
     return message
 
 
-def branch_page(conversation: Conversation, *, before: int | None, limit: int) -> MessageQuerySet:
-    """The newest `limit` messages of the active branch, or those before one of the conversation's messages."""
+def branch_page(
+    conversation: Conversation, *, before: int | None, limit: int, through: int | None = None
+) -> MessageQuerySet:
+    """The newest `limit` messages of the active branch, or those before one of the conversation's messages, or up to
+    and including one."""
     tip = conversation.head_id
-    if before is not None:
-        tip = Message.objects.filter(conversation=conversation, pk=before).values_list("parent_id", flat=True).first()
+    if (end := before or through) is not None:
+        field = "parent_id" if before else "pk"
+        tip = Message.objects.filter(conversation=conversation, pk=end).values_list(field, flat=True).first()
     return Message.objects.branch(tip, rows=limit)
 
 

@@ -67,7 +67,9 @@ def message_tokens(text: str, model: str) -> int:
 
 def calibrated(tools: Toolbox, model: str) -> Toolbox:
     """The same tools, with about what they take with the model."""
-    return Toolbox(tools.specs, scale_of(model).of_tools(tools.tokens))
+    if tools.is_calibrated:
+        return tools
+    return Toolbox(tools.specs, scale_of(model).of_tools(tools.tokens), is_calibrated=True)
 
 
 def sums_of(row: TokenScale) -> Sums:

@@ -83,7 +83,8 @@ def context_of(
         assembly.record,
         was_cut=was_cut,
         was_tightened=is_tightened,
-        beginning=_fingerprint(system_prompt, assembly.request.tools),
+        instructions=fingerprint_of(system_prompt),
+        beginning=_beginning(system_prompt, assembly.request.tools),
     )
     return replace(assembly, record=told)
 
@@ -125,10 +126,14 @@ def _tightened(budget: Budget, *, least: int, refused: Record | None) -> Budget:
     )
 
 
-def _fingerprint(system_prompt: str, tools: Sequence[ToolSpec]) -> str:
-    """Tells whether two requests begin with the same words; says nothing about which."""
+def _beginning(system_prompt: str, tools: Sequence[ToolSpec]) -> str:
     told = [(tool.name, tool.description, json.dumps(dict(tool.parameters), default=str)) for tool in tools]
-    return blake2b(repr((system_prompt, told)).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return fingerprint_of(repr((system_prompt, told)))
+
+
+def fingerprint_of(text: str) -> str:
+    """Tells whether two texts are the same; says nothing about which."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def record_context(turn: Turn, context: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from django import forms
 from conversations.models import Conversation
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.prompts import most_characters
+from conversations.providers.registry import offered_models
 from conversations.refusals import KeyReused, Refusal
 from conversations.text import clean, line
 
@@ -67,6 +68,11 @@ class ComposerForm(QuestionForm):
     branch_from = forms.RegexField(rf"^(\d{{1,18}}|{BEGINNING})$", required=False)
 
     @property
+    def text_typed(self) -> str:
+        """As it came, before anything is checked."""
+        return str(self["text"].value() or "")
+
+    @property
     def is_branch(self) -> bool:
         return bool(self.cleaned_data.get("branch_from"))
 
@@ -117,3 +123,20 @@ class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             self.instance.save(update_fields=["title", "title_source"])
         renamed: Conversation = self.instance
         return renamed
+
+
+class ModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
+    """A model that this installation offers; empty: its own choice."""
+
+    model = forms.ChoiceField(required=False, choices=lambda: [(name, name) for name in offered_models()])
+
+    class Meta:
+        model = Conversation
+        fields = ("model",)
+
+    def save(self, commit: bool = True) -> Conversation:
+        """The model alone: a reply may be moving the head at this moment."""
+        if commit:
+            self.instance.save(update_fields=["model"])
+        chosen: Conversation = self.instance
+        return chosen

@@ -30,15 +30,24 @@ def most_characters() -> int:
     return min(most, PROMPT_CHARACTERS, MAX_CHARS) if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS else most
 
 
+def cleaned_prompt(text: str) -> str:
+    """A question as it is stored.
+
+    Raises:
+        PromptTooLong: it has more characters than any question may have.
+    """
+    if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
+        raise PromptTooLong(size=len(text), limit=most, unit="characters")
+    return clean(text).strip()
+
+
 def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     """Clean a question and make sure that its model can take it.
 
     Raises:
         EmptyPrompt, PromptTooLong
     """
-    if len(text) > (most := settings.POCKETCHAT_PROMPT_CHARACTERS):
-        raise PromptTooLong(size=len(text), limit=most, unit="characters")
-    cleaned = clean(text).strip()
+    cleaned = cleaned_prompt(text)
     if is_blank(cleaned):
         raise EmptyPrompt
     if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS:

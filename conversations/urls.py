@@ -2,12 +2,17 @@
 
 from django.urls import include, path
 
-from conversations.views import branches, pages, turns
+from conversations.views import branches, contexts, pages, turns
 
 app_name = "conversations"
 urlpatterns = [
     path("", turns.home, name="home"),
     path("c/<uuid:conversation_id>/", pages.conversation, name="conversation"),
+    path("context/", contexts.will_see, name="new_context"),
+    path("context/meter/", contexts.meter, name="new_meter"),
+    path("c/<uuid:conversation_id>/context/", contexts.will_see, name="context"),
+    path("c/<uuid:conversation_id>/context/meter/", contexts.meter, name="meter"),
+    path("c/<uuid:conversation_id>/model/", contexts.choose_model, name="choose_model"),
     path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
     path("c/<uuid:conversation_id>/rename/", pages.rename, name="rename"),
     path("c/<uuid:conversation_id>/branch/", branches.switch, name="switch"),
@@ -16,6 +21,7 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/messages/<int:message_id>/delete/", branches.remove, name="remove"),
     path("sidebar/", pages.sidebar, name="sidebar"),
     path("turns/<uuid:turn_id>/", turns.turn, name="turn"),
+    path("turns/<uuid:turn_id>/context/", contexts.saw, name="turn_context"),
     path("turns/<uuid:turn_id>/show/", turns.show, name="show"),
     path("turns/<uuid:turn_id>/stop/", turns.stop, name="stop"),
     path("turns/<uuid:turn_id>/retry/", turns.retry, name="retry"),

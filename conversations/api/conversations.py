@@ -22,6 +22,7 @@ from conversations.api.serializers import (
     with_title_source,
 )
 from conversations.models import Conversation
+from conversations.outlook import next_context
 from conversations.prompts import checked_prompt, model_for
 from conversations.tasks import remove_version, take_on
 from conversations.tree import children_of
@@ -87,8 +88,9 @@ class MessageList(APIView):
             conversation = access.conversation_of(request.user, conversation_id)
             messages = list(access.branch_page(conversation, **query.validated_data))
             children = children_of(conversation, {message.parent_id for message in messages})
+            sent = set(next_context(conversation).record.sent)
         older = messages[0].pk if messages and messages[0].parent_id else None
-        shown = MessageSerializer(messages, many=True, context={"children": children})
+        shown = MessageSerializer(messages, many=True, context={"children": children, "sent": sent})
         return Response({"results": shown.data, "before": older})
 
 

@@ -124,10 +124,11 @@ class SiblingsSerializer(serializers.Serializer[Any]):
 
 
 class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A message of the transcript; the context holds the `children` of its parent."""
+    """A message of the transcript; the context holds the `children` of its parent, and the ids that are `sent` next."""
 
     text = serializers.CharField(read_only=True)
     siblings = serializers.SerializerMethodField()
+    in_context = serializers.SerializerMethodField(help_text="Whether the next request would hold it, word for word.")
 
     class Meta:
         model = Message
@@ -142,8 +143,12 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
             "tokens_source",
             "created_at",
             "siblings",
+            "in_context",
         )
         read_only_fields = fields
+
+    def get_in_context(self, message: Message) -> bool:
+        return message.pk in self.context["sent"]
 
     @extend_schema_field(SiblingsSerializer)
     def get_siblings(self, message: Message) -> dict[str, int | None]:

@@ -1,8 +1,7 @@
-"""`/api/v1/turns`: the state of a reply, its context, stopping it, having another version written."""
+"""`/api/v1/turns`: the state of a reply, stopping it, having another version written."""
 
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,14 +19,6 @@ class TurnDetail(APIView):
     @extend_schema(responses=TurnSerializer)
     def get(self, request: Request, turn_id: UUID) -> Response:
         return Response(TurnSerializer(access.turn_of(request.user, turn_id)).data)
-
-
-class TurnContext(APIView):
-    """What the model was sent for this reply, by reference."""
-
-    @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, turn_id: UUID) -> Response:
-        return Response(access.turn_of(request.user, turn_id).context or {})
 
 
 class TurnStop(APIView):

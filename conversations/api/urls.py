@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import conversations, turns
+from conversations.api import contexts, conversations, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -17,10 +17,15 @@ urlpatterns = [
         conversations.MessageDetail.as_view(),
         name="message",
     ),
+    path(
+        "conversations/<uuid:conversation_id>/context",
+        contexts.ConversationContext.as_view(),
+        name="conversation_context",
+    ),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),
-    path("turns/<uuid:turn_id>/context", turns.TurnContext.as_view(), name="turn_context"),
+    path("turns/<uuid:turn_id>/context", contexts.TurnContext.as_view(), name="turn_context"),
     path("turns/<uuid:turn_id>/stop", turns.TurnStop.as_view(), name="turn_stop"),
     path("turns/<uuid:turn_id>/regenerate", turns.TurnRegenerate.as_view(), name="turn_regenerate"),
 ]

@@ -99,6 +99,7 @@ def _record(choice: Choice, rounds: Sequence[StoredMessage], budget: Budget, abi
         summary=choice.summary.id if choice.summary else None,
         summarised_through=choice.summary.through if choice.summary else None,
         recalled=tuple(Recalled(one.turn.ids, one.score) for one in choice.recalled),
+        tools=tuple(spec.name for spec in choice.tools.specs),
         was_cut=choice.window.was_cut,
         shortened=sum(cut != whole for cut, whole in zip(choice.rounds, rounds, strict=True)),
         images_left_out=sum(len(one.images) for one in sent if not (abilities.images and one.role == "user")),

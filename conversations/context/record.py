@@ -3,7 +3,7 @@
 It is made together with the request and stored with the turn. What a person is shown of a context is read from it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -69,6 +69,8 @@ class Record:
     summarised_through: int | None = None
     """The newest message it stands for."""
     recalled: tuple[Recalled, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of the tools the model was told of."""
     was_cut: bool = False
     """The window begins later than that of the request before."""
     was_tightened: bool = False
@@ -83,6 +85,8 @@ class Record:
     """Tokens kept free for the reply."""
     history: int = 0
     """Tokens there were for earlier turns."""
+    instructions: str = ""
+    """A fingerprint of the system prompt: whether it is still that of the conversation."""
     beginning: str = ""
     """A fingerprint of what comes before the window, system prompt and tools: whether it is that of another request."""
     reported: int | None = None
@@ -116,6 +120,7 @@ class Record:
             "sections": {section.name: section.tokens for section in self.sections},
             "start": self.start,
             "sent": list(self.sent),
+            "tools": list(self.tools),
             "left_out": [
                 {"ids": list(one.ids), "reason": one.reason, "and_before": one.and_before} for one in self.left_out
             ],
@@ -130,10 +135,13 @@ class Record:
             return None
         try:
             return cls(
-                sections=tuple(Section(_section(name), _number(tokens)) for name, tokens in stored["sections"].items()),
+                sections=tuple(
+                    Section(name, _number(stored["sections"][name])) for name in _in_order(stored["sections"])
+                ),
                 sent=_ids(stored["sent"]),
                 left_out=_left_out(stored.get("left_out") or []),
                 recalled=tuple(Recalled(_ids(one["ids"]), float(one["score"])) for one in stored.get("recalled") or []),
+                tools=tuple(str(name) for name in stored.get("tools") or []),
                 **{name: read(stored[name]) for name, read in PLAIN.items() if name in stored},
             )
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -156,12 +164,6 @@ def _ids(values: Any) -> tuple[int, ...]:
     return tuple(_number(value) for value in values)
 
 
-def _section(name: str) -> SectionName:
-    if name not in get_args(SectionName):
-        raise ValueError
-    return name  # type: ignore[return-value]  # it is one of them
-
-
 def _reason(name: Any) -> Reason:
     if name not in get_args(Reason):
         raise ValueError
@@ -182,6 +184,7 @@ PLAIN: Mapping[str, Callable[[Any], Any]] = {
     "window": _number,
     "reply": _number,
     "history": _number,
+    "instructions": str,
     "beginning": str,
     "reported": _number_or_none,
     "truncated": bool,
@@ -192,6 +195,12 @@ PLAIN: Mapping[str, Callable[[Any], Any]] = {
 def _about(tokens: int) -> int:
     """To two digits: neither figure is exact enough for more."""
     return round(tokens, 2 - len(str(tokens)))
+
+
+def _in_order(names: Collection[str]) -> list[SectionName]:
+    """The database keeps no order of an object's keys; a request has one. Raises `ValueError` for another name."""
+    known: tuple[SectionName, ...] = get_args(SectionName)
+    return sorted(names, key=known.index)  # type: ignore[arg-type]  # `index` refuses what is none
 
 
 def _left_out(stored: Any) -> tuple[LeftOut, ...]:

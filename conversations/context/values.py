@@ -64,6 +64,8 @@ class Toolbox:
 
     specs: tuple[ToolSpec, ...] = ()
     tokens: int = 0
+    is_calibrated: bool = False
+    """The tokens are what a request was recorded with, no estimate that a factor is still to be put to."""
 
 
 @dataclass(frozen=True, slots=True)

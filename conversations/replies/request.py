@@ -1,17 +1,17 @@
 """What a reply's model will see, and the trace of what its calls took."""
 
-import json
 from collections.abc import Mapping
 
 from conversations import reported, turns
 from conversations.calibration import Estimates
-from conversations.context.values import StoredMessage, Toolbox
+from conversations.context.values import StoredMessage
 from conversations.contexts import context_of, question_of, record_context
 from conversations.models import ModelCall, Turn
 from conversations.prompts import system_prompt_of
 from conversations.providers.errors import ProviderError
 from conversations.replies.draft import Asked, Draft, Round
 from conversations.text import estimate_tokens, least_tokens
+from conversations.tools.toolbox import toolbox
 from conversations.tools.values import Tool
 
 
@@ -49,13 +49,6 @@ def prepared(
         ),
         least=sum(least_tokens(message.text) for message in assembly.request.messages),
     )
-
-
-def toolbox(tools: Mapping[str, Tool]) -> Toolbox:
-    """The tools as the model is told of them, and about how many tokens that takes."""
-    specs = tuple(tool.spec for tool in tools.values())
-    told = (f"{spec.name} {spec.description} {json.dumps(dict(spec.parameters), default=str)}" for spec in specs)
-    return Toolbox(specs, sum(estimate_tokens(text) for text in told))
 
 
 def _as_stored(done: Round, number: int) -> list[StoredMessage]:

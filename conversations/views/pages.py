@@ -11,42 +11,63 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations import access
 from conversations.forms import ComposerForm, RenameForm
 from conversations.models import Conversation
-from conversations.prompts import model_for
-from conversations.providers.registry import chat_model_info
+from conversations.outlook import context_ahead, live_context, next_context
+from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
+from conversations.views.model_choice import model_choice
 from conversations.views.requests import for_people_logged_in, is_partial, number
 from conversations.views.sidebar import entry_of, sidebar_of
-from conversations.views.thread import thread_of
+from conversations.views.thread import Place, Thread, thread_of
 
 
 def home_context(request: HttpRequest, form: ComposerForm) -> dict[str, Any]:
     return {
         "composer_form": form,
         "sidebar": sidebar_of(request.user),
-        "model_label": chat_model_info(model_for(None)).label,
+        "meter": meter_of(or_refusal(lambda: next_context(None, form.text_typed))),
+        "model_choice": model_choice(None),
     }
 
 
 def conversation_context(
-    request: HttpRequest, conversation: Conversation, *, form: ComposerForm | None = None, before: int | None = None
+    request: HttpRequest, conversation: Conversation, *, form: ComposerForm | None = None, place: Place | None = None
 ) -> dict[str, Any]:
     """Everything a conversation's page shows; `form` when one was sent and refused."""
-    return thread_context(conversation, before=before) | {
-        "composer_form": form or ComposerForm.fresh(),
+    form = form or ComposerForm.fresh()
+    return branch_context(conversation, text=form.text_typed, place=place) | {
+        "composer_form": form,
         "sidebar": sidebar_of(request.user, current=conversation.pk),
-        "model_label": chat_model_info(model_for(conversation)).label,
+        "model_choice": model_choice(conversation),
     }
 
 
-def thread_context(conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
-    thread = thread_of(conversation, before=before)
+def branch_context(conversation: Conversation, *, text: str = "", place: Place | None = None) -> dict[str, Any]:
+    """The branch that the conversation is on, with what the model would be sent of it."""
+    thread = thread_of(conversation, place)
+    ahead = _ahead(conversation, thread, text)
+    questions = [turn.prompt.pk for turn in thread.turns]
+    return thread_context(conversation, thread) | {
+        "divider": divider_of(ahead, questions),
+        "meter": meter_of(ahead),
+    }
+
+
+def thread_context(conversation: Conversation, thread: Thread) -> dict[str, Any]:
     return {
         "conversation": conversation,
         "turns": thread.turns,
         "older_before": thread.older_before,
         "live_turn": thread.live_turn,
         "elsewhere": thread.elsewhere,
+        "is_newest_page": thread.is_newest_page,
         "parent": conversation.head_id,
     }
+
+
+def _ahead(conversation: Conversation, thread: Thread, text: str) -> Ahead:
+    """A live turn that is not on the page may be on its branch all the same, behind a page of older turns."""
+    if live := thread.live_turn:
+        return or_refusal(lambda: live_context(live.turn))
+    return or_refusal(lambda: (context_ahead if thread.elsewhere else next_context)(conversation, text))
 
 
 def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "newest") -> HttpResponse:
@@ -56,7 +77,7 @@ def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "
         return redirect(f"{page}#{anchor}")
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
-        context = thread_context(found) | {"entry": entry_of(found, is_current=True)}
+        context = branch_context(found) | {"entry": entry_of(found, is_current=True)}
         response = render(request, "conversations/_branch.html", context)
     # Also for those who asked to add to it, or for less.
     response["HX-Reswap"] = "innerHTML settle:0ms"
@@ -68,12 +89,14 @@ def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "
 @require_safe
 @for_people_logged_in
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    before = number(request.GET.get("before", ""))
+    """The newest turns; those before a message, or those up to one."""
+    place = Place(*(number(request.GET.get(name, "")) for name in ("before", "through")))
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         if is_partial(request):
-            return render(request, "conversations/_turns.html", thread_context(found, before=before))
-        return render(request, "conversations/conversation.html", conversation_context(request, found, before=before))
+            # The line where the window begins is on the page already, and finds its place.
+            return render(request, "conversations/_turns.html", thread_context(found, thread_of(found, place)))
+        return render(request, "conversations/conversation.html", conversation_context(request, found, place=place))
 
 
 @require_safe

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 from uuid import uuid4
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -115,6 +116,21 @@ class TurnView:
         return self.turn.cost
 
     @property
+    def recalled(self) -> int:
+        """Earlier turns that were brought back for it."""
+        brought = _of_record(self.turn, "recalled")
+        return len(brought) if isinstance(brought, list) else 0
+
+    @property
+    def has_record(self) -> bool:
+        """It is known what the model was sent."""
+        return bool(_of_record(self.turn, "start"))
+
+    @property
+    def context_url(self) -> str:
+        return reverse("conversations:turn_context", args=[self.turn.pk])
+
+    @property
     def events_url(self) -> str:
         return reverse("conversations:api:turn_events", args=[self.turn.pk])
 
@@ -133,28 +149,45 @@ class TurnView:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A page of a branch: the turns before a message, or those up to one; neither: the newest."""
+
+    before: int | None = None
+    through: int | None = None
+
+    @property
+    def is_newest(self) -> bool:
+        return self.before is None and self.through is None
+
+
+NEWEST = Place()
+
+
+@dataclass(frozen=True)
 class Thread:
     """A page of a conversation. `older_before` is the message older turns stand before, None at the beginning.
 
-    `elsewhere` is the live turn of another branch.
+    `elsewhere` is the live turn that is not on the page.
     """
 
     turns: tuple[TurnView, ...]
     older_before: int | None
     elsewhere: Turn | None
+    is_newest_page: bool
 
     @property
     def live_turn(self) -> TurnView | None:
         return next((turn for turn in self.turns if turn.is_live), None)
 
 
-def thread_of(conversation: Conversation, *, before: int | None = None) -> Thread:
+def thread_of(conversation: Conversation, place: Place | None = None) -> Thread:
     """Three queries, whatever the length of the conversation; a fourth for where a page of older turns ends."""
-    messages = list(branch_page(conversation, before=before, limit=MESSAGES_A_PAGE))
+    place = place or NEWEST
+    messages = list(branch_page(conversation, before=place.before, through=place.through, limit=MESSAGES_A_PAGE))
     groups = _by_question(messages)
     children = children_of(conversation, {message.parent_id for message in messages} | {m.pk for m in messages[-1:]})
     turns = _turns_of(conversation, [prompt.pk for prompt, _ in groups])
-    newest = groups[-1][0].pk if groups and before is None else None
+    newest = groups[-1][0].pk if groups and place.is_newest else None
     views = tuple(_view(prompt, answers, turns, children, is_newest=prompt.pk == newest) for prompt, answers in groups)
     first = groups[0][0] if groups else None
     shown = {view.turn.pk for view in views}
@@ -162,6 +195,7 @@ def thread_of(conversation: Conversation, *, before: int | None = None) -> Threa
         views,
         older_before=first.pk if first and first.parent_id else None,
         elsewhere=next((turn for turn in turns if turn.is_live and turn.pk not in shown), None),
+        is_newest_page=place.is_newest,
     )
 
 
@@ -207,5 +241,16 @@ def _by_question(messages: Iterable[Message]) -> list[tuple[Message, list[Messag
 def _turns_of(conversation: Conversation, prompts: Sequence[int]) -> list[Turn]:
     """The turns of the questions, and the live turn wherever it is, oldest first."""
     live = Q(conversation=conversation, status__in=LIVE_STATUSES)
-    found = Turn.objects.filter(Q(prompt_id__in=prompts) | live)
-    return list(found.order_by("created_at").defer("context"))
+    found = Turn.objects.filter(Q(prompt_id__in=prompts) | live).defer("context")
+    return list(
+        found.annotate(context_start=F("context__start"), context_recalled=F("context__recalled")).order_by(
+            "created_at"
+        )
+    )
+
+
+def _of_record(turn: Turn, name: str) -> Any:
+    """Of the turns of a page that much of the record is read; of one alone, all of it."""
+    if "context" in turn.get_deferred_fields():
+        return getattr(turn, f"context_{name}")
+    return turn.context.get(name) if isinstance(turn.context, dict) else None

@@ -1,6 +1,7 @@
 // Everything the pages do beyond links and forms. Each module finds its own elements; none needs another to have run.
 import "./composer.js";
 import "./copy.js";
+import "./divider.js";
 import "./edit-question.js";
 import "./follow.js";
 import "./in-place.js";
@@ -8,7 +9,9 @@ import "./keep-place.js";
 import "./live-reply.js";
 import "./local-time.js";
 import "./menu.js";
+import "./meter.js";
 import "./older.js";
+import "./panel.js";
 import "./rename.js";
 import "./responses.js";
 import "./sidebar.js";

@@ -23,7 +23,8 @@ class ChatComposer extends HTMLElement {
     this.text.addEventListener("keydown", (event) => this.pressed(event));
     // Before htmx hears of it.
     this.addEventListener("submit", (event) => this.submitted(event), true);
-    this.form.addEventListener("htmx:afterRequest", (event) => this.answered(event.detail));
+    // What stands inside the form makes requests of its own, which send nothing.
+    this.form.addEventListener("htmx:afterRequest", ({ target, detail }) => target === this.form && this.answered(detail));
     document.addEventListener("reply:started", () => this.show());
     document.addEventListener("reply:ended", () => this.ended());
     addEventListener("pageshow", (event) => event.persisted && this.setBusy(false));

@@ -46,7 +46,7 @@ def in_runs(events: list[ChatEvent]) -> list[object]:
         if kind in (TextDelta, ThinkingDelta):
             told.append((kind, "".join(one.text for one in run if isinstance(one, TextDelta | ThinkingDelta))))
         else:
-            told += [(one.output_tokens, one.native.text) if isinstance(one, Finished) else one for one in run]  # type: ignore[attr-defined]
+            told += [(one.output_tokens, one.native.text) if isinstance(one, Finished) else one for one in run]  # type: ignore[attr-defined]  # pydantic-ai's own
     return told
 
 

@@ -1,0 +1,106 @@
+"""What the model will see, and what it saw: a panel beside the thread, a page without a script; the meter alone."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from conversations import access
+from conversations.forms import ComposerForm, ModelForm
+from conversations.models import Conversation
+from conversations.outlook import Outlook, context_ahead, recorded_context
+from conversations.refusals import PromptTooLong
+from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
+from conversations.views.model_choice import model_choice
+from conversations.views.pages import conversation_context
+from conversations.views.panels import panel_of
+from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.sidebar import sidebar_of
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def will_see(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResponse:
+    """Of the question in the form, which is only looked at: nothing is stored."""
+    form = _form(request)
+    with access.as_of_one_moment():
+        found = _conversation(request, conversation_id)
+        ahead = or_refusal(lambda: context_ahead(found, form.text_typed))
+        return _shown(request, found, ahead, {"composer_form": form})
+
+
+@require_safe
+@for_people_logged_in
+def saw(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Of a reply; one that no worker has begun has no record."""
+    with access.as_of_one_moment():
+        turn = access.turn_of(request.user, turn_id)
+        return _shown(request, turn.conversation, recorded_context(turn), {"turn": turn})
+
+
+@require_http_methods(["POST"])
+@for_people_logged_in
+def meter(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResponse:
+    """The meter while one types, with where the window then begins, and with the panel when that is open."""
+    form = _form(request)
+    with access.as_of_one_moment():
+        found = _conversation(request, conversation_id)
+        return render(request, "conversations/_ahead.html", _parts(request, found, form.text_typed))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def choose_model(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Take another model for what is asked from now on. What was typed stays."""
+    found = access.conversation_of(request.user, conversation_id)
+    composer, choice = _form(request), ModelForm(request.POST or None, instance=found)
+    if request.method == "POST" and choice.is_valid():
+        choice.save()
+    found.refresh_from_db(fields=["model"])
+    if is_partial(request):
+        parts = _parts(request, found, composer.text_typed) | {"model_choice": model_choice(found)}
+        return render(request, "conversations/_model_chosen.html", parts)
+    if not composer.text_typed.strip():
+        return redirect("conversations:conversation", found.pk)
+    return render(request, "conversations/conversation.html", conversation_context(request, found, form=composer))
+
+
+def _form(request: HttpRequest) -> ComposerForm:
+    return ComposerForm(request.POST) if request.method == "POST" else ComposerForm.fresh()
+
+
+def _conversation(request: HttpRequest, conversation_id: UUID | None) -> Conversation | None:
+    return access.conversation_of(request.user, conversation_id) if conversation_id else None
+
+
+def _parts(request: HttpRequest, conversation: Conversation | None, text: str) -> dict[str, Any]:
+    ahead = or_refusal(lambda: context_ahead(conversation, text))
+    parts: dict[str, Any] = {"conversation": conversation, "meter": meter_of(ahead), "oob": True}
+    if conversation and not isinstance(ahead, PromptTooLong):
+        # The page finds its place: only it knows which turns it shows.
+        parts |= {"divider": divider_of(ahead, [ahead.record.start])}
+    if request.POST.get("panel"):
+        parts |= _panel(conversation, ahead)
+    return parts
+
+
+def _panel(conversation: Conversation | None, ahead: Ahead | None) -> dict[str, Any]:
+    if isinstance(ahead, Outlook):
+        return {"panel": panel_of(conversation, ahead)}
+    return {"panel": None, "refusal": ahead}
+
+
+def _shown(
+    request: HttpRequest, conversation: Conversation | None, ahead: Ahead | None, context: dict[str, Any]
+) -> HttpResponse:
+    context |= {"conversation": conversation, **_panel(conversation, ahead)}
+    if is_partial(request):
+        return render(request, "conversations/_panel.html", context)
+    current = conversation.pk if conversation else None
+    context |= {
+        "sidebar": sidebar_of(request.user, current=current),
+        "parent": conversation.head_id if conversation else None,
+    }
+    return render(request, "conversations/context.html", context)
