@@ -200,7 +200,7 @@ def _about(tokens: int) -> int:
 def _in_order(names: Collection[str]) -> list[SectionName]:
     """The database keeps no order of an object's keys; a request has one. Raises `ValueError` for another name."""
     known: tuple[SectionName, ...] = get_args(SectionName)
-    return sorted(names, key=known.index)  # type: ignore[arg-type]  # `index` refuses what is none
+    return sorted(names, key=known.index)  # type: ignore[arg-type]  # what is no name is refused by `index`
 
 
 def _left_out(stored: Any) -> tuple[LeftOut, ...]:

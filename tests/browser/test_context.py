@@ -349,7 +349,8 @@ def test_a_reply_tells_what_its_model_saw_and_what_was_brought_back(
     turn = Turn.objects.get(prompt__content__0__text=QUESTION)
     allergy = Message.objects.get(content__0__text__startswith="My daughter is allergic")
     recalled = [{"ids": [allergy.pk, allergy.pk + 1], "score": 0.82}]
-    Turn.objects.filter(pk=turn.pk).update(context=turn.context | {"recalled": recalled})  # type: ignore[operator]
+    assert turn.context is not None
+    Turn.objects.filter(pk=turn.pk).update(context=turn.context | {"recalled": recalled})
     page.reload()
     snap(page, pictures, "recalled")
     page.get_by_role("link", name="Recalled 1 earlier turn").click()
