@@ -79,6 +79,13 @@ class ContextSerializer(serializers.Serializer[Any]):
     window = serializers.IntegerField(source="record.window", help_text="What the model takes, with its reply.")
     reply = serializers.IntegerField(source="record.reply", help_text="Kept free for the reply.")
     history = serializers.IntegerField(source="record.history", help_text="Room there is for earlier turns.")
+    reported = serializers.IntegerField(
+        source="record.reported", allow_null=True, help_text="The request as the provider counted it, once it has."
+    )
+    truncated = serializers.BooleanField(
+        source="record.truncated", help_text="The provider read clearly less than it was sent."
+    )
+    warning = serializers.CharField(source="record.warning", help_text="That in a sentence; empty when all is well.")
 
     def get_sent(self, outlook: Outlook) -> list[int]:
         return [pk for pk in outlook.record.sent if pk != UNSENT]

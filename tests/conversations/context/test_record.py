@@ -11,11 +11,24 @@ from conversations.context.record import REASONS, LeftOut, Reason, Recalled, Rec
 
 numbers = st.integers(min_value=0, max_value=2**63 - 1)
 ids = st.lists(numbers, min_size=1, max_size=4).map(tuple)
+
+
+def in_order(sections: list[Section]) -> tuple[Section, ...]:
+    """As a request has them; JSONB keeps no order."""
+    names = get_args(SectionName)
+    return tuple(sorted(sections, key=lambda one: names.index(one.name)))
+
+
 records = st.builds(
     Record,
     sections=st.lists(
-        st.builds(Section, st.sampled_from(get_args(SectionName)), numbers), unique_by=lambda one: one.name
-    ).map(tuple),
+        st.builds(
+            Section,
+            name=st.sampled_from(get_args(SectionName)),
+            tokens=numbers,
+        ),
+        unique_by=lambda one: one.name,
+    ).map(in_order),
     sent=ids,
     left_out=st.lists(st.builds(LeftOut, ids, st.sampled_from(get_args(Reason)), st.booleans()), max_size=3).map(tuple),
     summary=st.none() | numbers,
@@ -28,6 +41,10 @@ records = st.builds(
     shortened=numbers,
     images_left_out=numbers,
     window=numbers,
+    instructions=st.text(max_size=5),
+    beginning=st.text(max_size=5),
+    reported=st.none() | numbers,
+    truncated=st.booleans(),
     reply=numbers,
     history=numbers,
 )

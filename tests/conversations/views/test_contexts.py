@@ -216,7 +216,7 @@ def test_the_panel_lists_the_parts_in_their_order(page: Client, long: Conversati
     order += ["Earlier turns", "Question 3?", "Question 5?", "Your question", "What now?", "does not see"]
     places = [words.index(word) for word in order]
     assert places == sorted(places)
-    assert "all the room there is" in words
+    assert "The room for earlier turns was full" in words
     assert "everything before" in words
     assert "you can read it, the model cannot" in words
     assert "<html" not in page.post(address(long, "context/"), headers=HX).content.decode()
