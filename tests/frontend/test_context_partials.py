@@ -54,7 +54,7 @@ def test_a_meter_of_nothing_can_be_drawn(sections: tuple[Section, ...]) -> None:
 def test_a_meter_of_a_refused_question_has_its_size_and_the_limit() -> None:
     made = meter_of(PromptTooLong(size=9000, limit=6000, unit="tokens"))
     html = render_to_string("conversations/_meter.html", {"meter": made, "conversation": CONVERSATION})
-    assert "Too long: 9,000 of 6,000 tokens" in " ".join(html.split())
+    assert 'Too long: 9,000 of 6,000 <span class="meter-unit">tokens</span>' in " ".join(html.split())
 
 
 def test_nothing_left_out_needs_no_line() -> None:
