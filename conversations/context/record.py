@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 Reason = Literal["history_budget", "turn_too_large", "pair_limit", "not_complete", "no_question"]
 
 REASONS: Mapping[str, str] = {
-    "history_budget": "The room for earlier turns was full, and the oldest made way.",
-    "turn_too_large": "The last turn of these is larger than all the room there is for earlier ones.",
-    "pair_limit": "Only a fixed number of earlier turns is sent.",
+    "history_budget": "The room for recent turns was full, and the oldest made way.",
+    "turn_too_large": "The last turn of these is larger than all the room there is for recent ones.",
+    "pair_limit": "Only a fixed number of recent turns is sent.",
     "not_complete": "The reply did not come to its end.",
     "no_question": "No question stands before these.",
 }

@@ -11,7 +11,7 @@ LABELS: Mapping[SectionName, str] = {
     "system": "Instructions",
     "tools": "Tools",
     "summary": "Summary",
-    "window": "Earlier turns",
+    "window": "Recent turns",
     "recalled": "Brought back",
     "prompt": "Your question",
     "rounds": "Tool calls and results",

@@ -18,6 +18,7 @@ from conversations.outlook import Outlook
 from conversations.prompts import system_prompt_of
 from conversations.providers.registry import chat_model_info
 from conversations.text import preview
+from conversations.tools.search import SearchConversation
 from conversations.views.meters import Meter, is_cut, meter_of
 
 WORDS = 90
@@ -74,6 +75,11 @@ class Panel:
     @property
     def is_cut(self) -> bool:
         return is_cut(self.record)
+
+    @property
+    def can_search(self) -> bool:
+        """The model may look for what it is not sent."""
+        return SearchConversation.spec.name in self.record.tools
 
     @property
     def is_folded(self) -> bool:

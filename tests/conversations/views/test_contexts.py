@@ -173,7 +173,7 @@ def test_the_meter_counts_in_words_and_leads_to_the_panel(page: Client, long: Co
     room = record.tokens - record.tokens_of("window") + 400
     response = page.get(address(long))
     assert f"{record.tokens} of {room} tokens" in shown(response)
-    assert f"Earlier turns: {record.tokens_of('window')}." in shown(response)
+    assert f"Recent turns: {record.tokens_of('window')}." in shown(response)
     assert f'href="{address(long, "context/")}"' in response.content.decode()
 
 
@@ -211,15 +211,24 @@ def test_a_new_conversation_has_a_meter_too(page: Client) -> None:
 
 
 def test_the_panel_lists_the_parts_in_their_order(page: Client, long: Conversation) -> None:
+    record = next_context(long, "What now?").record
     words = shown(page.post(address(long, "context/"), {"text": "What now?"}, headers=HX))
     order = ["What the model will see", "Instructions", "You are a helpful", "Tools", "search_conversation"]
-    order += ["Earlier turns", "Question 3?", "Question 5?", "Your question", "What now?", "does not see"]
+    order += ["Recent turns", "Question 3?", "Question 5?", "Your question", "What now?", "does not see"]
     places = [words.index(word) for word in order]
     assert places == sorted(places)
-    assert "The room for earlier turns was full" in words
+    assert "The room for recent turns was full" in words
     assert "everything before" in words
-    assert "you can read it, the model cannot" in words
+    assert "you can read it, the model can only search it." in words
+    assert f"Room for recent turns {record.tokens_of('window')} of 400 tokens taken" in words
+    assert f"once that is full {record.tokens - record.tokens_of('window') + 400} tokens" in words
     assert "<html" not in page.post(address(long, "context/"), headers=HX).content.decode()
+
+
+def test_a_model_without_tools_is_not_said_to_search(page: Client, long: Conversation, settings: Settings) -> None:
+    settings.POCKETCHAT_TOOLS = False
+    words = shown(page.post(address(long, "context/"), headers=HX))
+    assert "you can read it, the model cannot." in words
 
 
 def test_without_a_script_the_panel_is_a_page(page: Client, long: Conversation) -> None:
@@ -238,7 +247,7 @@ def test_a_reply_tells_what_its_model_saw(page: Client, long: Conversation) -> N
     assert f'href="/turns/{turn.pk}/context/"' in page.get(address(long)).content.decode()
     words = shown(page.get(f"/turns/{turn.pk}/context/", headers=HX))
     assert "What the model saw" in words
-    assert "scripted was sent" in words
+    assert "were sent to scripted" in words
     assert "Counted by the provider 345 tokens" in words
     assert "Kept free for the reply 2,000 tokens" in words
 
@@ -265,9 +274,9 @@ def test_everything_a_record_knows_is_told(page: Client, long: Conversation) -> 
     words = shown(page.get(f"/turns/{turn.pk}/context/"))
     for said in (
         *("Summary 90", "up to this turn", "Question 2?"),
-        *("1 older turn, brought back because it matches your question.", "Question 1?", "match 0.82"),
+        *("1 earlier turn, brought back because it matches your question.", "Question 1?", "match 0.82"),
         *("The provider found the first request too long", "2 results were shortened", "3 images left out"),
-        *("they begin later than for the question before", "Tool calls and results 44"),
+        *("they begin later than with the question before", "Tool calls and results 44"),
     ):
         assert said in words, said
 
@@ -282,7 +291,7 @@ def test_what_was_brought_back_is_not_called_unseen(page: Client, long: Conversa
     words = shown(page.get(f"/turns/{turn.pk}/context/"))
     assert words.index("Brought back") < words.index("Question 2?") < words.index("did not see")
     assert words.count("Question 2?") == 1
-    assert "but for what is named above" in words
+    assert "except what is summarised or brought back above" in words
 
 
 def test_what_was_deleted_since_is_said_to_be(page: Client, long: Conversation) -> None:
