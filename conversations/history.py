@@ -61,12 +61,6 @@ def record_before(parent_id: int | None, *, model: str) -> Record | None:
     return next((Record.from_json(context) for context in asked), None)
 
 
-def window_start(parent_id: int | None, *, model: str) -> int | None:
-    """Where the window of the request that brought the message `parent_id` began; None when another model got it."""
-    record = record_before(parent_id, model=model)
-    return record.start if record else None
-
-
 def stored(message: Message) -> StoredMessage:
     """The message as a value for the context."""
     return StoredMessage(

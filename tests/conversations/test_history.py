@@ -209,21 +209,18 @@ def test_a_parent_that_was_deleted_meanwhile_leaves_nothing() -> None:
     assert history.past_of(10**12, tokens=1000) == Past(unread=10**12)
 
 
-def record(start: int) -> dict[str, object]:
-    return Record(sections=(), sent=(start,), left_out=(LeftOut((1,), "turn_too_large"),)).as_json()
+def record(start: int) -> Record:
+    return Record(sections=(), sent=(start,), left_out=(LeftOut((1,), "turn_too_large"),))
 
 
 def test_the_record_before_is_that_of_the_turn_that_brought_the_message(conversation: Conversation) -> None:
     first = exchange(conversation, "Why?", "Because.")
     second = regenerate(first, "So.")
-    Turn.objects.filter(pk=first.pk).update(context=record(11))
-    Turn.objects.filter(pk=second.pk).update(context=record(12))
-    assert history.window_start(reply_of(first).pk, model=first.model) == 11
-    assert history.window_start(reply_of(second).pk, model=first.model) == 12
-    found = history.record_before(reply_of(second).pk, model=first.model)
-    assert found is not None
-    assert found.reason == "turn_too_large"
-    assert history.window_start(reply_of(second).pk, model="openai:other") is None
+    Turn.objects.filter(pk=first.pk).update(context=record(11).as_json())
+    Turn.objects.filter(pk=second.pk).update(context=record(12).as_json())
+    assert history.record_before(reply_of(first).pk, model=first.model) == record(11)
+    assert history.record_before(reply_of(second).pk, model=first.model) == record(12)
+    assert history.record_before(reply_of(second).pk, model="openai:other") is None
 
 
 @pytest.mark.parametrize("stored", [None, {}, [], "sent", {"sent": ["x"], "sections": {}}, {"sent": [1]}, 7])
@@ -231,7 +228,6 @@ def test_a_record_that_cannot_be_read_is_none(conversation: Conversation, stored
     turn = exchange(conversation)
     Turn.objects.filter(pk=turn.pk).update(context=stored)
     assert history.record_before(head_of(conversation), model=turn.model) is None
-    assert history.window_start(head_of(conversation), model=turn.model) is None
 
 
 def test_blocks_of_any_kind_are_read(conversation: Conversation) -> None:
