@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from django.conf import settings
-
 from conversations import calibration, history
 from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
 from conversations.context.record import Record
-from conversations.context.values import Assembly, Budget, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
+from conversations.context.values import Assembly, Budget, Past, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
 from conversations.context.windows import pairs, stepped
 from conversations.models import Conversation, Turn
-from conversations.prompts import PAIRS, system_prompt_of
+from conversations.prompts import sends_pairs, system_prompt_of
 from conversations.providers.registry import chat_model_info
 from conversations.providers.values import ToolSpec
 
@@ -56,19 +54,14 @@ def context_of(
     Raises:
         PromptTooLong: the question does not fit.
     """
-    before = None if _sends_pairs() else _record_before(question)
-    system_prompt = system_prompt_of(question.conversation)
-    system = SystemPrompt(system_prompt, calibration.message_tokens(system_prompt, question.model))
+    before = None if sends_pairs() else _record_before(question)
+    prompt = system_prompt_of(question.conversation)
+    system = SystemPrompt(prompt, calibration.message_tokens(prompt, question.model))
     budget = budget_for(question.model)
     if is_tightened:
         budget = _tightened(budget, least=system.tokens + question.prompt.tokens + budget.reply, refused=refused)
     assembly = assemble(
-        history.past_of(
-            question.parent_id,
-            tokens=budget.history,
-            start=before.start if before else None,
-            counts_incomplete=not _sends_pairs(),
-        ),
+        _past(question, tokens=budget.history, before=before),
         question.prompt,
         system=system,
         budget=budget,
@@ -78,19 +71,23 @@ def context_of(
         rounds=rounds,
         must_answer=must_answer,
     )
-    was_cut = assembly.record.was_cut or bool(question.begun and question.begun.was_cut)
-    told = replace(
+    return replace(assembly, record=_in_its_turn(assembly, question, prompt, is_tightened=is_tightened))
+
+
+def _past(question: Question, *, tokens: int, before: Record | None) -> Past:
+    start = before.start if before else None
+    return history.past_of(question.parent_id, tokens=tokens, start=start, counts_incomplete=not sends_pairs())
+
+
+def _in_its_turn(assembly: Assembly, question: Question, system_prompt: str, *, is_tightened: bool) -> Record:
+    """The record with what the request alone does not tell: what became of those before it, and fingerprints."""
+    return replace(
         assembly.record,
-        was_cut=was_cut,
+        was_cut=assembly.record.was_cut or bool(question.begun and question.begun.was_cut),
         was_tightened=is_tightened,
         instructions=fingerprint_of(system_prompt),
         beginning=_beginning(system_prompt, assembly.request.tools),
     )
-    return replace(assembly, record=told)
-
-
-def _sends_pairs() -> bool:
-    return bool(settings.POCKETCHAT_CONTEXT_POLICY == PAIRS)
 
 
 def _record_before(question: Question) -> Record | None:
@@ -103,7 +100,7 @@ def _record_before(question: Question) -> Record | None:
 
 
 def _policy(question: Question, before: Record | None) -> WindowPolicy:
-    if _sends_pairs():
+    if sends_pairs():
         return pairs(question.prompt.text, max_chars=MAX_CHARS, max_completed_pairs=MAX_COMPLETED_PAIRS)
     return stepped(before.start, reason=before.reason) if before else stepped()
 

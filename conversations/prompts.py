@@ -10,9 +10,6 @@ from conversations.providers.registry import default_model_name
 from conversations.refusals import EmptyPrompt, PromptTooLong, SystemPromptTooLong
 from conversations.text import clean, is_blank
 
-PAIRS = "pairs"
-"""The policy of POCKETCHAT_CONTEXT_POLICY that limits the characters of questions."""
-
 
 def model_for(conversation: Conversation | None) -> str:
     """The model of the next turn; None stands for a conversation that is about to begin."""
@@ -24,10 +21,15 @@ def system_prompt_of(conversation: Conversation | None) -> str:
     return (conversation.system_prompt if conversation else "") or str(settings.POCKETCHAT_SYSTEM_PROMPT)
 
 
+def sends_pairs() -> bool:
+    """The installation's policy is that of completed pairs, which limits the characters of questions as well."""
+    return bool(settings.POCKETCHAT_CONTEXT_POLICY == "pairs")
+
+
 def most_characters() -> int:
     """Characters a question may have, whatever its model."""
     most = int(settings.POCKETCHAT_PROMPT_CHARACTERS)
-    return min(most, PROMPT_CHARACTERS, MAX_CHARS) if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS else most
+    return min(most, PROMPT_CHARACTERS, MAX_CHARS) if sends_pairs() else most
 
 
 def cleaned_prompt(text: str) -> str:
@@ -50,7 +52,7 @@ def checked_prompt(text: str, conversation: Conversation | None = None) -> str:
     cleaned = cleaned_prompt(text)
     if is_blank(cleaned):
         raise EmptyPrompt
-    if settings.POCKETCHAT_CONTEXT_POLICY == PAIRS:
+    if sends_pairs():
         check_prompt(cleaned)
     model = model_for(conversation)
     tokens = message_tokens(cleaned, model)
