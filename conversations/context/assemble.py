@@ -58,8 +58,8 @@ def assemble(
     `policy` chooses the earlier turns that are sent, whole and without a gap (None: `stepped`, as for a first
     request). The system prompt and the question are never trimmed. A summary is sent when something before the window
     is not, and of the recollections those with the best scores that the window does not hold anyway. `rounds` are
-    the answers and results of the question's own turn: they come before the window, and only results are shortened
-    when there is no room for them. Tools are offered where they leave room for the question.
+    the answers and results of the question's own turn: they get room before the window does, and only results are
+    shortened when there is too little. Tools are offered where they leave room for the question.
 
     Any history gives a request that its model accepts.
 

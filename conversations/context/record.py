@@ -100,6 +100,11 @@ class Record:
         return self.sent[0]
 
     @property
+    def reason(self) -> Reason | None:
+        """Why the window did not begin earlier; None when nothing stands before it."""
+        return next((span.reason for span in reversed(self.left_out) if span.reason != "not_complete"), None)
+
+    @property
     def tokens(self) -> int:
         """The whole request, by our count."""
         return sum(section.tokens for section in self.sections)
@@ -146,11 +151,6 @@ class Record:
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why the window did not begin earlier; None when nothing stands before it."""
-        return next((span.reason for span in reversed(self.left_out) if span.reason != "not_complete"), None)
 
 
 def _number(value: Any) -> int:

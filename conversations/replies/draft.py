@@ -32,7 +32,7 @@ MOST_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Prepared:
     """A request as it was assembled, its record, and what its own parts were estimated at before any factor."""
 
     request: ChatRequest
@@ -52,7 +52,7 @@ class Round:
     results: dict[str, ToolResult] = field(default_factory=dict)
     """By the id of the call, in the order in which they came."""
     finished: Finished | None = None
-    asked: Asked | None = None
+    asked: Prepared | None = None
     """What the model was sent."""
     refused: str = ""
     """The code of what the provider said in place of an answer; the next round asks for the same with less."""

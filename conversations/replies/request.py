@@ -9,7 +9,7 @@ from conversations.contexts import context_of, question_of, record_context
 from conversations.models import ModelCall, Turn
 from conversations.prompts import system_prompt_of
 from conversations.providers.errors import ProviderError
-from conversations.replies.draft import Asked, Draft, Round
+from conversations.replies.draft import Draft, Prepared, Round
 from conversations.text import estimate_tokens, least_tokens
 from conversations.tools.toolbox import toolbox
 from conversations.tools.values import Tool
@@ -17,7 +17,7 @@ from conversations.tools.values import Tool
 
 def prepared(
     turn: Turn, draft: Draft, tools: Mapping[str, Tool], *, must_answer: bool, is_tightened: bool = False
-) -> Asked:
+) -> Prepared:
     """Assemble the request of the round that begins, and record by reference what it contains.
 
     `is_tightened`: the provider found what was asked before too long.
@@ -39,7 +39,7 @@ def prepared(
     if refused and assembly.request == refused.request:
         raise ProviderError("context_too_long")
     record_context(turn, assembly.record.as_json())
-    return Asked(
+    return Prepared(
         assembly.request,
         assembly.record,
         Estimates(
