@@ -1,6 +1,6 @@
 """What a model was sent for a reply, and what it would be sent with a question: ids and sizes, no text."""
 
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 from django.http import Http404
@@ -11,17 +11,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access
-from conversations.api.serializers import CleanCharField
-from conversations.context.record import REASONS, LeftOut
+from conversations.api.serializers import CleanCharField, ModelField
+from conversations.context.record import REASONS, LeftOut, SectionName
 from conversations.models import Conversation
 from conversations.outlook import UNSENT, Outlook, next_context, recorded_context
-from conversations.providers.registry import offered_models
 
 
 class SectionSerializer(serializers.Serializer[Any]):
     """A part of the request, in the order in which they are sent."""
 
-    name = serializers.ChoiceField(["system", "tools", "summary", "window", "recalled", "prompt", "rounds"])
+    name = serializers.ChoiceField(get_args(SectionName))
     tokens = serializers.IntegerField()
 
 
@@ -95,14 +94,10 @@ class ContextSerializer(serializers.Serializer[Any]):
 
 
 class ContextQuery(serializers.Serializer[Any]):
-    prompt = CleanCharField(required=False, allow_blank=True, default="", trim_whitespace=False)
-    model = serializers.CharField(required=False, allow_blank=True, default="")
+    """What one asks of the context of a conversation, which is the instance."""
 
-    def validate_model(self, name: str) -> str:
-        offered = offered_models()
-        if name and name not in offered and name != self.context["conversation"].model:
-            raise serializers.ValidationError(f"This installation offers: {', '.join(offered)}.")
-        return name
+    prompt = CleanCharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+    model = ModelField(required=False, allow_blank=True, default="")
 
 
 class TurnContext(APIView):
@@ -134,7 +129,7 @@ class ConversationContext(APIView):
 
 
 def _query(request: Request, conversation: Conversation) -> dict[str, Any]:
-    query = ContextQuery(data=request.query_params, context={"conversation": conversation})
+    query = ContextQuery(conversation, data=request.query_params)
     query.is_valid(raise_exception=True)
     checked: dict[str, Any] = query.validated_data
     return checked

@@ -106,6 +106,11 @@ def test_another_model_may_be_named(api: APIClient, long: Conversation, settings
     assert long.model == ""
 
 
+def test_its_own_model_may_be_named_though_it_is_no_longer_offered(api: APIClient, long: Conversation) -> None:
+    Conversation.objects.update(model="openai:of-last-year")
+    assert ahead(api, long, model="openai:of-last-year").json()["model"] == "openai:of-last-year"
+
+
 def test_a_question_too_long_is_refused_as_when_it_is_asked(api: APIClient, long: Conversation) -> None:
     address = f"{ROOT}/conversations/{long.pk}/turns"
     for prompt in ("word " * 8000, "x" * 100_001):
