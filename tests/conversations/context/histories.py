@@ -1,5 +1,6 @@
 """Histories for property tests: orderly ones, and any that a table could hold."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -12,7 +13,9 @@ from conversations.providers.values import ChatMessage, Image, ToolCall, ToolRes
 texts = st.one_of(st.text(max_size=6), st.sampled_from(["", " ", "\n", "[Excerpts", "?", "a" * 40]))
 tokens = st.one_of(st.integers(min_value=0, max_value=60), st.sampled_from([0, 120, 400, 3000]))
 call_ids = st.sampled_from(["a", "b", "c", "", "functions.look:0"])
-calls = st.builds(ToolCall, id=call_ids, name=st.sampled_from(["look", "", "bad name!"]), arguments=st.just("{}"))
+calls = st.builds(
+    ToolCall, id=call_ids, name=st.sampled_from(["look", "", "bad name!", "x" * 80]), arguments=st.just("{}")
+)
 results = st.builds(ToolResult, call_id=call_ids, name=st.just("look"), text=texts, is_error=st.booleans())
 images = st.lists(st.just(Image("image/png", "AAAA")), max_size=2).map(tuple)
 
@@ -83,8 +86,9 @@ def assert_valid(messages: Sequence[ChatMessage], *, tools: bool, images: bool, 
         assert [result.call_id for result in after.results] == [call.id for call in before.calls]
     assert all(message.text.strip() or message.calls or message.results or message.images for message in messages)
     assert all(result.text.strip() for message in messages for result in message.results)
-    sent = [call.id for message in messages for call in message.calls]
-    assert len(sent) == len(set(sent))
+    called = [call for message in messages for call in message.calls]
+    assert len({call.id for call in called}) == len(called)
+    assert all(re.fullmatch(r"[\w-]{1,64}", call.name, re.ASCII) for call in called)
     assert tools or not any(message.calls or message.results or message.role == "tool" for message in messages)
     assert all(not message.images or (images and message.role == "user") for message in messages)
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import count, pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +24,6 @@ from conversations.context.values import (
 )
 from conversations.context.windows import stepped
 from conversations.providers.values import ChatMessage, Image, ToolCall, ToolResult, ToolSpec
-from conversations.refusals import PromptTooLong
 from tests.conversations.context.histories import (
     assert_begins_with,
     assert_valid,
@@ -63,16 +61,6 @@ def assembled(history: tuple[StoredTurn, ...], *, tokens: int = 10, budget: Budg
 
 
 turns = st.lists(st.integers(min_value=2, max_value=300), max_size=12).map(lambda sizes: history_of(*sizes))
-anything = st.lists(
-    st.builds(
-        StoredMessage,
-        id=st.integers(min_value=1),
-        role=st.sampled_from(["system", "user", "assistant", "tool"]),
-        text=st.text(max_size=5),
-        tokens=st.integers(min_value=0, max_value=500),
-    ),
-    max_size=20,
-)
 
 
 def test_system_prompt_first_then_the_turns_then_the_question() -> None:
@@ -99,24 +87,6 @@ def test_the_newest_turns_are_sent_whole_without_a_gap(history: tuple[StoredTurn
     assert not sent or sent[0] in starts
 
 
-@given(turns)
-def test_all_is_sent_while_it_fits_and_two_thirds_of_the_room_are_filled_when_it_does_not(
-    history: tuple[StoredTurn, ...],
-) -> None:
-    """The same rule, written the simplest slow way."""
-    sent = set(assembled(history).record.sent)
-    whole = sum(turn.tokens for turn in history)
-    room = BUDGET.history if whole <= BUDGET.history else BUDGET.history * 2 // 3
-    if whole > BUDGET.history and history[-1].tokens > room:
-        room = max(room, history[-1].tokens) if history[-1].tokens <= BUDGET.history else 0
-    expected: list[StoredTurn] = []
-    for turn in reversed(history):
-        if sum(one.tokens for one in expected) + turn.tokens > room:
-            break
-        expected.append(turn)
-    assert sent == {stored.id for turn in expected for stored in turn.messages} | {10_000}
-
-
 @given(turns, st.integers(min_value=1, max_value=895))
 def test_nothing_exceeds_its_budget(history: tuple[StoredTurn, ...], tokens: int) -> None:
     sizes = assembled(history, tokens=tokens).record.as_json()["sections"]
@@ -130,24 +100,8 @@ def test_a_turn_too_large_is_left_out_with_everything_before_it() -> None:
     assert record.left_out == (LeftOut((1, 2, 3, 4), "turn_too_large"),)
 
 
-def test_a_question_that_cannot_fit_is_refused_with_its_size_and_the_limit() -> None:
-    with pytest.raises(PromptTooLong) as refusal:
-        assembled((), tokens=896)
-    assert (refusal.value.size, refusal.value.limit, refusal.value.unit) == (896, 895, "tokens")
-
-
 def test_a_question_that_just_fits_is_sent_alone() -> None:
     assert assembled(history_of(10), tokens=895).record.sent == (10_000,)
-
-
-@given(anything)
-def test_any_history_gives_a_valid_request(branch: list[StoredMessage]) -> None:
-    roles = [sent.role for sent in assembled(as_turns(branch)).request.messages]
-    texts = [sent.text for sent in assembled(as_turns(branch)).request.messages]
-    assert roles[0] == "system"
-    assert roles[1] == roles[-1] == "user"
-    assert all(before != after for before, after in pairwise(roles))
-    assert all(text.strip() for text in texts)
 
 
 def test_two_questions_in_a_row_are_sent_as_one() -> None:

@@ -2,47 +2,19 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.assemble import as_turns, assemble
-from conversations.context.shortened import shortened, shortened_to
 from conversations.context.transcript import NO_IMAGE, NO_RESULT, NOTHING, as_chat
 from conversations.context.values import Abilities, Assembly, Budget, Past, StoredMessage, SystemPrompt, Toolbox
 from conversations.providers.values import ChatMessage, Image, ToolCall, ToolResult, ToolSpec
+from tests.conversations.context.histories import assert_valid
 
 BUDGET = Budget(window=1000, reply=100, history=400)
 TOOLS = Toolbox((ToolSpec("look", "Looks.", {"type": "object"}),), tokens=20)
-
-ids = st.sampled_from(["a", "b", "c", "", "functions.look:0"])
-calls = st.builds(ToolCall, id=ids, name=st.sampled_from(["look", "", "bad name!", "x" * 80]), arguments=st.just("{}"))
-results = st.builds(ToolResult, call_id=ids, name=st.just("look"), text=st.text(max_size=5), is_error=st.booleans())
-
-
-@st.composite
-def transcripts(draw: st.DrawFn) -> list[StoredMessage]:
-    """Messages of any roles in any order, with calls and results that belong together or do not."""
-    messages = draw(
-        st.lists(
-            st.builds(
-                StoredMessage,
-                id=st.just(0),
-                role=st.sampled_from(["system", "user", "assistant", "tool"]),
-                text=st.text(max_size=5),
-                tokens=st.integers(min_value=0, max_value=300),
-                calls=st.lists(calls, max_size=3).map(tuple),
-                results=st.lists(results, max_size=3).map(tuple),
-            ),
-            max_size=20,
-        )
-    )
-    return [
-        StoredMessage(number, one.role, one.text, one.tokens, calls=one.calls, results=one.results)
-        for number, one in enumerate(messages, start=1)
-    ]
 
 
 def assembled(
@@ -62,38 +34,6 @@ def assembled(
         rounds=rounds,
         must_answer=must_answer,
     )
-
-
-def assert_valid(messages: tuple[ChatMessage, ...], *, last: str = "user") -> None:
-    """As every provider wants it: each call with its one result right behind it, and the roles in turns."""
-    assert messages[0].role == "system"
-    assert messages[1].role == "user"
-    assert messages[-1].role == last
-    sent = [call.id for message in messages for call in message.calls]
-    assert len(sent) == len(set(sent))
-    for before, after in pairwise(messages):
-        assert [result.call_id for result in after.results] == [call.id for call in before.calls]
-        assert (before.role, after.role) not in {("user", "user"), ("assistant", "assistant"), ("tool", "tool")}
-        assert (after.role == "tool") == bool(before.calls)
-    assert not messages[-1].calls
-    assert all(message.text.strip() or message.calls or message.results for message in messages)
-    assert all(result.text.strip() for message in messages for result in message.results)
-    assert all(call.name and len(call.name) <= 64 and " " not in call.name for one in messages for call in one.calls)
-
-
-@given(transcripts())
-def test_any_transcript_gives_a_valid_request(branch: list[StoredMessage]) -> None:
-    request = assembled(branch).request
-    assert_valid(request.messages)
-    assert request.tools == TOOLS.specs
-
-
-@given(transcripts())
-def test_for_a_model_without_tools_it_is_text_alone(branch: list[StoredMessage]) -> None:
-    request = assembled(branch, tools=Toolbox()).request
-    assert_valid(request.messages)
-    assert not any(message.calls or message.results or message.role == "tool" for message in request.messages)
-    assert request.tools == ()
 
 
 def asked(number: int, *names: str, text: str = "") -> StoredMessage:
@@ -173,7 +113,7 @@ def test_the_rounds_of_the_live_turn_follow_its_question() -> None:
     request = assembled(
         [user(1), StoredMessage(2, "assistant", "So.", 5)], rounds=(asked(0, "a"), returned(0, "a"))
     ).request
-    assert_valid(request.messages, last="tool")
+    assert_valid(request.messages, tools=True, images=False, last="tool")
     assert [message.role for message in request.messages[-3:]] == ["user", "assistant", "tool"]
     assert request.messages[-3].text == "Why?"
 
@@ -194,29 +134,11 @@ def test_results_too_large_for_the_window_are_shortened_and_stay_with_their_call
         for message in (asked(-number, f"c{number}"), returned(-number, f"c{number}", text="w" * 4 * size, tokens=size))
     )
     assembly = assembled([], rounds=rounds)
-    assert_valid(assembly.request.messages, last="tool")
+    assert_valid(assembly.request.messages, tools=True, images=False, last="tool")
     sizes_sent = assembly.record.as_json()["sections"]
     assert sum(sizes_sent.values()) + BUDGET.reply <= BUDGET.window
     if sum(sizes) + 10 * len(sizes) > BUDGET.window - BUDGET.reply - 5 - 20 - 10:
         assert any("Shortened" in text for text in texts(assembly.request.messages))
-
-
-def test_what_fits_is_not_shortened() -> None:
-    rounds = (
-        asked(1, "a"),
-        returned(2, "a", text="w" * 40),
-        asked(3, "b"),
-        returned(4, "b", text="w" * 4000, tokens=1000),
-    )
-    small, large = (message.results[0].text for message in shortened_to(200, rounds) if message.results)
-    assert small == "w" * 40
-    assert len(large) < 1000
-    assert large.endswith("characters are left out.]")
-
-
-def test_shortening_says_how_much_is_missing() -> None:
-    assert shortened("abc", 3) == "abc"
-    assert shortened("abcdef", 2) == "ab\n[Shortened: 4 of 6 characters are left out.]"
 
 
 def test_tools_are_offered_only_where_they_leave_room_for_the_question() -> None:
