@@ -22,7 +22,7 @@ images = st.lists(st.just(Image("image/png", "AAAA")), max_size=2).map(tuple)
 _any_message = st.builds(
     StoredMessage,
     id=st.just(0),
-    role=st.sampled_from(["system", "user", "assistant", "tool"]),
+    role=st.sampled_from(["system", "user", "assistant", "assistant", "tool", "tool"]),
     text=texts,
     tokens=tokens,
     calls=st.lists(calls, max_size=3).map(tuple),
@@ -41,8 +41,11 @@ def numbered(messages: Sequence[StoredMessage], *, first: int = 1) -> list[Store
 
 
 def broken_branches(*, most: int = 16) -> st.SearchStrategy[list[StoredMessage]]:
-    """Messages of any roles in any order; calls and results belong together or do not."""
-    return st.lists(_any_message, max_size=most).map(numbered)
+    """Messages of any roles in any order; calls and results belong together or do not. Most begin with a question:
+    what stands before the first is sent to nobody."""
+    messages = st.lists(_any_message, max_size=most)
+    asked = messages.map(lambda others: [StoredMessage(0, "user", "Look!", 10), *others])
+    return st.one_of(messages, asked, asked).map(numbered)
 
 
 def said(number: int, role: Role, size: int, *, complete: bool = True, chars: int = 0) -> StoredMessage:

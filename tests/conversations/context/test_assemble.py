@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import count, pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.context.assemble import NOTHING_ASKED, as_turns, assemble
@@ -250,6 +250,7 @@ def test_rounds_of_one_turn_go_on_with_its_own_window(history: list[int], sizes:
         before = after
 
 
+@settings(max_examples=400)
 @given(broken_branches(), st.booleans(), st.booleans(), st.integers(min_value=0, max_value=2), texts, images)
 def test_any_history_gives_a_valid_request_for_any_model(
     branch: list[StoredMessage], tools: bool, takes_images: bool, rounds: int, text: str, shown: tuple[Image, ...]
