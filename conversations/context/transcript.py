@@ -54,18 +54,18 @@ def _without_images(stored: StoredMessage) -> StoredMessage:
 def _said(stored: StoredMessage) -> ChatMessage | None:
     """None for a message with nothing to say. Ids are given anew: providers' own repeat, and what one writes another
     refuses."""
+    text = stored.text if stored.text.strip() else ""
     if stored.role == "user":
-        has_something = stored.text.strip() or stored.images
-        return ChatMessage("user", stored.text, images=stored.images) if has_something else None
-    if stored.role != "assistant" or not (stored.text.strip() or stored.calls):
+        return ChatMessage("user", text, images=stored.images) if text or stored.images else None
+    if stored.role != "assistant" or not (text or stored.calls):
         return None
     if stored.native is not None:
-        return ChatMessage("assistant", stored.text, calls=stored.calls, native=stored.native)
+        return ChatMessage("assistant", text, calls=stored.calls, native=stored.native)
     calls = tuple(
         ToolCall(f"tool_{stored.id}_{number}", safe_name(call.name), call.arguments)
         for number, call in enumerate(stored.calls)
     )
-    return ChatMessage("assistant", stored.text, calls=calls)
+    return ChatMessage("assistant", text, calls=calls)
 
 
 def _fill(messages: list[ChatMessage], waiting: dict[str, ToolCall], results: Iterable[ToolResult]) -> None:

@@ -88,6 +88,7 @@ def assert_valid(messages: Sequence[ChatMessage], *, tools: bool, images: bool, 
         assert (after.role == "tool") == bool(before.calls)
         assert [result.call_id for result in after.results] == [call.id for call in before.calls]
     assert all(message.text.strip() or message.calls or message.results or message.images for message in messages)
+    assert all(message.text.strip() or not message.text for message in messages)
     assert all(result.text.strip() for message in messages for result in message.results)
     called = [call for message in messages for call in message.calls]
     assert len({call.id for call in called}) == len(called)

@@ -170,6 +170,13 @@ def test_what_says_nothing_is_not_sent(abilities: Abilities) -> None:
     assert said_in(branch, abilities, system=" ") == [("user", "Why?\n\nSo?")]
 
 
+def test_blank_words_beside_a_call_or_an_image_are_no_text() -> None:
+    branch = [StoredMessage(1, "user", " ", 10, images=(PICTURE,)), asked(2, "a", text="\n")]
+    question, call, _ = as_chat("", branch, abilities=Abilities(tools=True, images=True))
+    assert (question.text, len(question.images)) == ("", 1)
+    assert (call.text, len(call.calls)) == ("", 1)
+
+
 @pytest.mark.parametrize("abilities", BOTH)
 def test_two_answers_in_a_row_are_sent_as_one(abilities: Abilities) -> None:
     branch = [user(1), StoredMessage(2, "assistant", "One.", 1), StoredMessage(3, "assistant", "Two.", 1), user(4)]

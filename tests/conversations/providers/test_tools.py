@@ -26,7 +26,7 @@ from conversations.providers.values import (
     ToolResult,
     ToolSpec,
 )
-from tests.conversations.context.test_transcript import transcripts
+from tests.conversations.context.histories import broken_branches
 from tests.conversations.providers.test_chat import model_of
 from tests.provider import HangUp, Reply, ScriptedProvider
 from tests.provider import ToolCall as Scripted
@@ -157,7 +157,7 @@ def lasting() -> Iterator[ScriptedProvider]:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 @examples(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(branch=transcripts(), images=st.lists(images, max_size=5), with_tools=st.booleans(), sees=st.booleans())
+@given(branch=broken_branches(), images=st.lists(images, max_size=5), with_tools=st.booleans(), sees=st.booleans())
 def test_any_stored_transcript_is_taken_by_the_provider(
     name: str,
     lasting: ScriptedProvider,
