@@ -82,6 +82,16 @@ class NoOtherVersion(Refusal):
         super().__init__("This is the only version. One has to stay.")
 
 
+class QueueUnreachable(Refusal):
+    """What was asked for is done by a worker, and no worker can be told."""
+
+    code = "queue_unreachable"
+    status = 503
+
+    def __init__(self) -> None:
+        super().__init__("The workers cannot be reached right now. Try again in a moment.")
+
+
 class EmptyPrompt(Refusal):
     """There is nothing to answer."""
 

@@ -8,12 +8,12 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import asking, branches, runs, sweeping, turns
+from conversations import asking, branches, runs, sweeping, titles, turns
 from conversations.models import Turn
 from conversations.replies import end_running_replies, replies
 from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
@@ -28,6 +28,21 @@ REPLIES = "replies"
 def answer(turn_id: str) -> None:
     """Answer a queued turn; for a turn that somebody else took, or that has ended, nothing happens."""
     replies().answer(UUID(turn_id))
+    answered = Turn.objects.filter(pk=turn_id, status=Turn.Status.COMPLETE).values_list("conversation_id", flat=True)
+    if (conversation_id := answered.first()) and titles.is_due(conversation_id):
+        _enqueued(name_conversation, conversation_id)
+
+
+@shared_task(name="conversations.name_conversation", rate_limit="60/m", ignore_result=True)
+def name_conversation(conversation_id: str) -> None:
+    """Have a model find a title that is due."""
+    titles.name(UUID(conversation_id))
+
+
+@shared_task(name="conversations.suggest_title", rate_limit="60/m", ignore_result=True)
+def suggest_title(conversation_id: str) -> None:
+    """Have a model find a title because the owner wants one, whatever the conversation is called."""
+    titles.suggest(UUID(conversation_id))
 
 
 @shared_task(name="conversations.sweep")
@@ -71,24 +86,33 @@ def requeue(waiting: list[UUID]) -> int:
 
 def enqueue_answer(turn_id: UUID) -> bool:
     """Hand a stored question to the workers, within a second; False: the sweep does it later, nothing is lost."""
+    return _enqueued(answer, turn_id)
+
+
+def enqueue_title(conversation_id: UUID) -> bool:
+    """Have a title found because the owner asks for one; False: it will not be."""
+    return _enqueued(suggest_title, conversation_id)
+
+
+def _enqueued(task: "Task[Any, Any]", row_id: UUID) -> bool:
     # Celery waits for a Redis that hangs for as long as Redis likes. What it waits for goes on without us: should the
     # task come through after all, it finds its turn or finds it taken.
-    queueing = _queue(turn_id)
+    queueing = _queue(task, row_id)
     try:
         queueing.result(timeout=BRIEFLY)
-    except Exception as error:  # noqa: BLE001  # the question is stored: whatever the queue's client raises, it is taken
-        log.warning("answer_not_queued", turn=str(turn_id), error=type(error).__name__)
+    except Exception as error:  # noqa: BLE001  # whatever the queue's client raises, what is stored stays as it is
+        log.warning("task_not_queued", task=task.name, id=str(row_id), error=type(error).__name__)
         return False
     return True
 
 
-def _queue(turn_id: UUID) -> "Future[None]":
+def _queue(task: "Task[Any, Any]", row_id: UUID) -> "Future[None]":
     """In a thread of its own, which ends with the process."""
     queueing: Future[None] = Future()
 
     def queue() -> None:
         try:
-            answer.apply_async((str(turn_id),), retry=False)
+            task.apply_async((str(row_id),), retry=False)
         except Exception as error:  # noqa: BLE001  # told to whoever waits, who would wait in vain otherwise
             queueing.set_exception(error)
         else:

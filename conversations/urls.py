@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.views import branches, contexts, pages, turns
+from conversations.views import branches, contexts, pages, titles, turns
 
 app_name = "conversations"
 urlpatterns = [
@@ -14,7 +14,9 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/context/meter/", contexts.meter, name="meter"),
     path("c/<uuid:conversation_id>/model/", contexts.choose_model, name="choose_model"),
     path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
-    path("c/<uuid:conversation_id>/rename/", pages.rename, name="rename"),
+    path("c/<uuid:conversation_id>/rename/", titles.rename, name="rename"),
+    path("c/<uuid:conversation_id>/title/", titles.title, name="title"),
+    path("c/<uuid:conversation_id>/title/suggest/", titles.suggest, name="suggest_title"),
     path("c/<uuid:conversation_id>/branch/", branches.switch, name="switch"),
     path("c/<uuid:conversation_id>/elsewhere/", branches.elsewhere, name="elsewhere"),
     path("c/<uuid:conversation_id>/messages/<int:message_id>/edit/", branches.edit, name="edit"),

@@ -105,6 +105,11 @@ POCKETCHAT_SYSTEM_PROMPT = env.str(
 
 POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 """Tokens the chat model can take; 0 means what is known of the model."""
+POCKETCHAT_SMALL_MODEL = env.str("POCKETCHAT_SMALL_MODEL", default="")
+"""`provider:name` of a cheaper model for titles, at the server of the chat model where the provider is the same; empty:
+the chat model itself."""
+POCKETCHAT_TITLES = env.bool("POCKETCHAT_TITLES", default=True)
+"""Whether a model names conversations; without, the first words of the first question stay their title."""
 POCKETCHAT_MODELS = env.str("POCKETCHAT_MODELS", default="")
 """What is so of single models and not of all: the path of a JSON file, or that JSON (see `providers.overrides`)."""
 POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)
@@ -268,7 +273,10 @@ REST_KNOX = {"TOKEN_TTL": None}
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "background"
-CELERY_TASK_ROUTES = {"conversations.answer": {"queue": "replies"}}
+# What asks a model goes to the workers that have the models' clients loaded.
+CELERY_TASK_ROUTES = {
+    f"conversations.{task}": {"queue": "replies"} for task in ("answer", "name_conversation", "suggest_title")
+}
 # The row, not the queue, says whether a turn still has to be answered: a task lost with its worker is not repeated.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -124,6 +124,8 @@ def running_stack(folder: Path, **environment: str) -> Iterator[Stack]:
             "POCKETCHAT_CHAT_BASE_URL": provider.openai_url,
             "POCKETCHAT_CHAT_API_KEY": "sk-secret-of-the-scripted-provider",
             "POCKETCHAT_DATABASE_POOL": "10",
+            # A model that names conversations would take the replies that tests have scripted.
+            "POCKETCHAT_TITLES": "false",
             "POCKETCHAT_ENV_FILE": os.devnull,
             **environment,
         }

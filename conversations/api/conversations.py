@@ -24,7 +24,8 @@ from conversations.api.serializers import (
 from conversations.models import Conversation
 from conversations.outlook import next_context
 from conversations.prompts import checked_prompt, model_for
-from conversations.tasks import remove_version, take_on
+from conversations.refusals import QueueUnreachable
+from conversations.tasks import enqueue_title, remove_version, take_on
 from conversations.tree import children_of
 
 MESSAGES_AT_MOST = 200
@@ -92,6 +93,18 @@ class MessageList(APIView):
         older = messages[0].pk if messages and messages[0].parent_id else None
         shown = MessageSerializer(messages, many=True, context={"children": children, "sent": sent})
         return Response({"results": shown.data, "before": older})
+
+
+class TitleSuggestion(APIView):
+    """A title found by a model."""
+
+    @extend_schema(request=None, responses={202: ConversationSerializer})
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Have one found; it is the conversation's some seconds later, unless it is renamed meanwhile."""
+        conversation = access.conversation_of(request.user, conversation_id)
+        if not enqueue_title(conversation.pk):
+            raise QueueUnreachable
+        return Response(ConversationSerializer(conversation).data, status=status.HTTP_202_ACCEPTED)
 
 
 class MessageDetail(APIView):

@@ -22,6 +22,11 @@ urlpatterns = [
         contexts.ConversationContext.as_view(),
         name="conversation_context",
     ),
+    path(
+        "conversations/<uuid:conversation_id>/title",
+        conversations.TitleSuggestion.as_view(),
+        name="title_suggestion",
+    ),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),

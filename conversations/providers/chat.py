@@ -157,6 +157,10 @@ class StreamedChatModel:
         self._silence = silence
         self._temperature = temperature
 
+    async def close(self) -> None:
+        """Close the connections, for good."""
+        await self._client.aclose()
+
     @asynccontextmanager
     async def connections(self) -> AsyncIterator[None]:
         """For whoever wants the connections closed, for good, at a moment of their choosing."""

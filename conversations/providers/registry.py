@@ -32,6 +32,11 @@ def default_model_name() -> str:
     return settings.POCKETCHAT_CHAT_MODEL or BUNDLED
 
 
+def small_model_name() -> str:
+    """The model that names conversations."""
+    return settings.POCKETCHAT_SMALL_MODEL or default_model_name()
+
+
 def offered_models() -> tuple[str, ...]:
     """The models a conversation may choose, the default one first."""
     bundled = [BUNDLED] if settings.POCKETCHAT_BUNDLED_URL else []
@@ -74,17 +79,24 @@ def chat_model(name: str) -> ChatModel:
 def _base_url(name: str) -> str:
     """Empty: the provider's own address."""
     if name != BUNDLED:
-        return str(settings.POCKETCHAT_CHAT_BASE_URL) if name == settings.POCKETCHAT_CHAT_MODEL else ""
+        return str(settings.POCKETCHAT_CHAT_BASE_URL) if _is_at_our_server(name) else ""
     if not settings.POCKETCHAT_BUNDLED_URL:
         raise ProviderError("not_configured")
     return str(settings.POCKETCHAT_BUNDLED_URL)
+
+
+def _is_at_our_server(name: str) -> bool:
+    """Whether the address and the key of the settings are meant for it."""
+    chat, small = settings.POCKETCHAT_CHAT_MODEL, settings.POCKETCHAT_SMALL_MODEL
+    provider = name.partition(":")[0]
+    return bool(name == chat or (name == small and provider == chat.partition(":")[0]))
 
 
 def _key(name: str) -> str:
     """Empty: the provider reads its own variable, at its own address."""
     if name == BUNDLED:
         return KEYLESS
-    if name != settings.POCKETCHAT_CHAT_MODEL:
+    if not _is_at_our_server(name):
         return ""
     # A provider's own key is for its own address alone, whatever server stands at the one that was set.
     keyless = KEYLESS if settings.POCKETCHAT_CHAT_BASE_URL else ""

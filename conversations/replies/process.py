@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-import uvloop
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import IntegrityError
@@ -22,6 +21,7 @@ from conversations import turns
 from conversations.database import AWAY, in_lease_thread, in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
+from conversations.providers.loop import models_loop
 from conversations.providers.registry import chat_model, default_model_name
 from conversations.providers.values import ChatModel
 from conversations.refusals import PromptTooLong
@@ -64,8 +64,7 @@ class Replies:
         self._loading = asyncio.Lock()
         self._tools = Tools()
         self._lease = timedelta(seconds=settings.POCKETCHAT_LEASE)
-        self._loop = uvloop.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="replies", daemon=True).start()
+        self._loop = models_loop()
 
     def answer(self, turn_id: UUID) -> None:
         """Answer a queued turn and wait for its end; nothing happens when it is not this process's to answer."""

@@ -6,10 +6,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from conversations import access
-from conversations.forms import ComposerForm, RenameForm
+from conversations.forms import ComposerForm
 from conversations.models import Conversation
 from conversations.outlook import context_ahead, live_context, next_context
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
@@ -106,23 +106,6 @@ def sidebar(request: HttpRequest) -> HttpResponse:
     context = {"sidebar": sidebar_of(request.user, current=_uuid(current), after=request.GET.get("after", ""))}
     template = "conversations/_sidebar_entries.html" if is_partial(request) else "conversations/list.html"
     return render(request, template, context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_people_logged_in
-def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    found = access.conversation_of(request.user, conversation_id)
-    form = RenameForm(request.POST or None, instance=found)
-    if request.method == "POST" and form.is_valid():
-        form.save()
-        if is_partial(request):
-            context = {"conversation": found, "entry": entry_of(found, is_current=True), "oob": True}
-            return render(request, "conversations/_title.html", context)
-        return redirect("conversations:conversation", found.pk)
-    context = {"conversation": found, "form": form, "is_partial": is_partial(request)}
-    if is_partial(request):
-        return render(request, "conversations/_rename.html", context)
-    return render(request, "conversations/rename.html", context | {"sidebar": sidebar_of(request.user)})
 
 
 def _uuid(text: str) -> UUID | None:

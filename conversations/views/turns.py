@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from conversations import access, asking, branches
+from conversations import access, asking, branches, titles
 from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
 from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
@@ -20,6 +20,7 @@ from conversations.views.pages import branch_shown, conversation_context, home_c
 from conversations.views.requests import for_people_logged_in, is_partial, to_newest, ways_out
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
+from conversations.views.titles import awaiting
 
 STOP_TAKES = 1.2
 """Seconds at most, when the worker lives: its next sign of life, and closing the provider's connection."""
@@ -67,6 +68,8 @@ def turn(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         newest = found.conversation.head_id if view.is_newest else None
         entry = entry_of(found.conversation, is_current=True)
         context = {"turn": view, "conversation": found.conversation, "oob_parent": newest, "entry": entry}
+        if titles.is_due(found.conversation_id):
+            context |= awaiting(titles.tries(found.conversation_id))
         return render(request, "conversations/_turn.html", context)
 
 

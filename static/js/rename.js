@@ -30,9 +30,9 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const asked = detail.requestConfig?.elt;
   const input = document.querySelector(".rename-input");
   // A sent question brings a title, too, and leaves the focus where one types.
-  if (asked?.matches(".rename") && detail.elt.matches("div#conversation-title")) {
+  if (detail.elt.matches("div#conversation-title")) {
     nameTab(detail.elt);
-    focusEdit();
+    if (asked?.matches(".rename, .rename button")) focusEdit();
   } else if (input && asked?.closest("#conversation-title, .bar-title")) {
     input.focus({ preventScroll: true });
     input.select();

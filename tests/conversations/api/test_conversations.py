@@ -299,3 +299,12 @@ def test_a_page_of_messages_costs_the_same_whatever_the_length(
             api.get(f"{ROOT}/{conversation.pk}/messages?limit=50")
         for _ in range(20):
             exchange(conversation)
+
+
+def test_a_title_is_suggested_to_the_owner_alone(api: APIClient, conversation: Conversation, stranger: User) -> None:
+    address = f"{ROOT}/{conversation.pk}/title"
+    response = api.post(address)
+    assert (response.status_code, response.json()["id"]) == (202, str(conversation.pk))
+    other = APIClient()
+    other.force_authenticate(stranger)
+    assert other.post(address).status_code == 404

@@ -1,0 +1,130 @@
+"""When a model is asked for a title, and whose title stays."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from conversations import titles
+from conversations.models import Conversation, ModelCall, Turn
+from conversations.providers.chat import StreamedChatModel
+from conversations.providers.loop import models_loop
+from conversations.providers.registry import chat_model, small_model_name
+from conversations.providers.values import ChatModel
+from tests.factories import answer, ask, exchange, make_conversation
+from tests.provider import Failure, Reply, ScriptedProvider
+
+
+@pytest.fixture(autouse=True)
+def provider(settings: Settings) -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as scripted:
+        settings.POCKETCHAT_CHAT_MODEL = "openai:large"
+        settings.POCKETCHAT_SMALL_MODEL = "openai:small"
+        settings.POCKETCHAT_CHAT_BASE_URL = scripted.openai_url
+        settings.POCKETCHAT_CHAT_API_KEY = "sk-test"
+        chat_model.cache_clear()
+        yield scripted
+        asyncio.run_coroutine_threadsafe(_close(chat_model("openai:small")), models_loop()).result()
+        chat_model.cache_clear()
+
+
+async def _close(model: ChatModel) -> None:
+    assert isinstance(model, StreamedChatModel)
+    await model.close()
+
+
+@pytest.fixture
+def begun(conversation: Conversation) -> Conversation:
+    """Two completed turns."""
+    exchange(conversation, "How do I bake bread?", "With flour.")
+    exchange(conversation, "And rye?", "The same way.")
+    return conversation
+
+
+def title_of(conversation: Conversation) -> tuple[str, str]:
+    conversation.refresh_from_db()
+    return conversation.title, conversation.title_source
+
+
+def test_the_small_model_names_a_conversation_after_its_second_turn(
+    begun: Conversation, provider: ScriptedProvider
+) -> None:
+    activity = begun.last_activity_at
+    provider.script(Reply("Baking rye bread"))
+    assert titles.name(begun.pk)
+    assert title_of(begun) == ("Baking rye bread", "model")
+    body = provider.requests[-1].body
+    assert body["model"] == small_model_name().partition(":")[2] == "small"
+    assert "How do I bake bread?" in body["messages"][-1]["content"]
+    assert (body.get("max_completion_tokens") or body.get("max_tokens")) == 30
+    call = ModelCall.objects.get(conversation=begun, purpose="title")
+    assert (call.model, call.outcome) == ("small", "ok")
+    begun.refresh_from_db()
+    assert begun.last_activity_at >= activity
+    assert not titles.name(begun.pk)
+    assert len(provider.requests) == 1
+
+
+def test_until_then_the_first_words_are_the_title(conversation: Conversation, provider: ScriptedProvider) -> None:
+    exchange(conversation, "hey", "Hello.")
+    answer(ask(conversation, "Why?"), "", status=Turn.Status.FAILED, error_code="provider_down")
+    assert not titles.name(conversation.pk)
+    assert title_of(conversation) == ("hey", "fallback")
+    assert provider.requests == []
+
+
+def test_a_title_that_was_typed_is_never_touched(begun: Conversation, provider: ScriptedProvider) -> None:
+    Conversation.objects.filter(pk=begun.pk).update(title="Mine", title_source="user")
+    assert not titles.name(begun.pk)
+    assert title_of(begun) == ("Mine", "user")
+    assert provider.requests == []
+
+
+def test_nor_one_that_is_typed_while_the_model_thinks(begun: Conversation, provider: ScriptedProvider) -> None:
+    as_read = Conversation.objects.get(pk=begun.pk)
+    Conversation.objects.filter(pk=begun.pk).update(title="Mine", title_source="user")
+    assert not titles.give(as_read, "Baking bread")
+    assert title_of(begun) == ("Mine", "user")
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply("<think>Hm, they ask of bread and"), Reply(" "), Reply(fault=Failure("server"))]
+)
+def test_a_bad_answer_leaves_the_first_words_and_is_tried_again_later(
+    begun: Conversation, provider: ScriptedProvider, reply: Reply
+) -> None:
+    provider.script(reply, Reply("Baking rye bread"))
+    assert not titles.name(begun.pk)
+    assert title_of(begun) == ("How do I bake bread?", "fallback")
+    assert not titles.is_due(begun.pk)
+    for question in ("And oats?", "And maize?"):
+        exchange(begun, question, "No.")
+    assert titles.name(begun.pk)
+    assert title_of(begun) == ("Baking rye bread", "model")
+
+
+def test_the_owner_may_ask_for_another(begun: Conversation, provider: ScriptedProvider) -> None:
+    Conversation.objects.filter(pk=begun.pk).update(title="Mine", title_source="user")
+    provider.script(Reply("Baking rye bread"))
+    assert titles.suggest(begun.pk)
+    assert title_of(begun) == ("Baking rye bread", "model")
+
+
+def test_without_titles_nobody_is_asked(begun: Conversation, settings: Settings) -> None:
+    settings.POCKETCHAT_TITLES = False
+    assert not titles.is_due(begun.pk)
+
+
+def test_a_conversation_in_the_bin_gets_none(begun: Conversation, provider: ScriptedProvider) -> None:
+    Conversation.objects.filter(pk=begun.pk).update(trashed_at=begun.created_at)
+    assert not titles.suggest(begun.pk)
+    assert provider.requests == []
+
+
+def test_another_conversation_says_nothing_in_it(begun: Conversation, provider: ScriptedProvider) -> None:
+    other = make_conversation(begun.owner)
+    exchange(other, "A secret?", "Yes.")
+    provider.script(Reply("Bread"))
+    titles.suggest(begun.pk)
+    assert "secret" not in str(provider.requests[-1].body)

@@ -1,0 +1,69 @@
+"""Whatever a small model answers: a clean title of at most five words, or none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.titles.wording import excerpt_of, title_in
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ("Baking sourdough bread", "Baking sourdough bread"),
+        ('"Baking sourdough bread."', "Baking sourdough bread"),
+        ("**Title:** Baking bread", "Baking bread"),
+        ("Title: “Baking bread”", "Baking bread"),
+        ("Titel: Brot backen", "Brot backen"),
+        ("标题：烤面包的方法", "烤面包的方法"),
+        ("パンの焼き方について", "パンの焼き方について"),
+        ("طريقة خبز الخبز", "طريقة خبز الخبز"),
+        ("Why is bread brown?", "Why is bread brown?"),
+        ('{"title": "Baking bread"}', "Baking bread"),
+        ('```json\n{"title": "Baking bread"}\n```', "Baking bread"),
+        ('["Baking bread", "Bread"]', "Baking bread"),
+        ('"Baking bread"', "Baking bread"),
+        ("<think>They ask of bread.</think>\nBaking bread", "Baking bread"),
+        ("They ask of bread.</think>Baking bread", "Baking bread"),
+        ("\n\n- Baking bread\nA title about bread.", "- Baking bread"),
+        ("# Baking bread", "Baking bread"),
+    ],
+)
+def test_a_title_is_taken_out_of_what_stands_around_it(answer: str, title: str) -> None:
+    assert title_in(answer) == title
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        " \n\u200b ",
+        "<think>They ask of bread, so a good title might be",
+        "<thinking lang='en'>Hm",
+        "I'm sorry, I cannot help with that request.",
+        "The conversation is about how to bake bread.",
+        "<b>Bread</b>",
+        '{"name": {"of": 1}}',
+        "{}",
+        "123456 " * 6,
+        "烤面包的方法以及如何在家里制作面包和蛋糕的一切",
+        "x" * 81,
+    ],
+)
+def test_what_is_none_gives_none(answer: str) -> None:
+    assert title_in(answer) == ""
+
+
+@given(st.text(max_size=200))
+def test_any_answer_gives_a_clean_title_or_none(answer: str) -> None:
+    title = title_in(answer)
+    assert len(title.split()) <= 5
+    assert len(title) <= 80
+    assert title == title.strip()
+    assert not set("<>\n\x00") & set(title)
+
+
+def test_the_model_is_shown_the_beginning_of_each_message() -> None:
+    shown = excerpt_of([("user", "Hi " * 2000), ("assistant", " "), ("assistant", "Hello")])
+    assert shown.endswith("\n\nassistant: Hello")
+    assert len(shown) < 1300
