@@ -5,11 +5,11 @@ Exactly one attempt: whether to ask again is the user's decision, so the SDKs' o
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 from uuid import uuid4
 
 from httpx2 import AsyncClient
@@ -60,6 +60,8 @@ from conversations.providers.values import (
     safe_name,
 )
 from conversations.providers.words import collected, watch
+
+T = TypeVar("T")
 
 CODES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ModelAuthenticationError, "bad_key"),
@@ -183,18 +185,17 @@ class StreamedChatModel:
             model_request_parameters=ModelRequestParameters(function_tools=[_tool(spec) for spec in request.tools]),
         )
         async with AsyncExitStack() as stack:
-            with _translated(), collected() as answers:
-                async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
-                    response = await stack.enter_async_context(opening)
+            with collected() as answers:
+                response = await self._in_time(stack.enter_async_context(opening))
             answer = answers[-1] if answers else None
             events = aiter(response)
-            while (event := await self._next(events)) is not None:
+            while (event := await self._in_time(anext(events, None))) is not None:
                 delta = _delta(event)
                 if answer and isinstance(delta, TextDelta):
                     delta = TextDelta(new) if (new := answer.new_in(delta.text)) else None
                 if delta:
                     yield delta
-                while answer and (words := await answer.words()):
+                while answer and (words := await self._in_time(answer.words())):
                     yield TextDelta(words)
             taken = {call.id for message in request.messages for call in message.calls}
             whole = _with_calls_mended(response.get(), taken)
@@ -203,10 +204,11 @@ class StreamedChatModel:
                 yield _call(call)
             yield finished
 
-    async def _next(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
+    async def _in_time(self, coming: Awaitable[T]) -> T:
+        """Also bytes that never become an event are only signs of life."""
         with _translated():
             async with asyncio.timeout(self._silence * SILENCES_WITH_SIGNS_OF_LIFE):
-                return await anext(events, None)
+                return await coming
 
 
 def _messages(messages: tuple[ChatMessage, ...]) -> list[ModelMessage]:
@@ -324,8 +326,8 @@ def _finished(whole: ModelResponse) -> Finished:
 
 
 def _counted(tokens: int | None) -> int | None:
-    """None for a figure that cannot be: no answer is lost over its statistics."""
-    return tokens if tokens and 0 < tokens <= MOST_TOKENS else None
+    """None for a figure that cannot be: no answer is lost over its statistics. Some servers report halves of tokens."""
+    return int(tokens) or None if tokens and 0 < tokens <= MOST_TOKENS else None
 
 
 def _cost(response: ModelResponse) -> Decimal | None:
@@ -346,7 +348,7 @@ def _translated() -> Iterator[None]:
         raise ProviderError("timed_out") from error
     except (exceptions.AgentRunError, exceptions.UserError) as error:
         raise ProviderError(_code(error)) from error
-    except (AttributeError, TypeError, KeyError, ValueError) as error:
+    except (AttributeError, TypeError, KeyError, ValueError, RecursionError) as error:
         # What no dialect provides for makes the SDKs stumble: a list where they look for an object.
         raise ProviderError("garbled") from error
 

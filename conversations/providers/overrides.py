@@ -60,7 +60,9 @@ def configured_models(setting: str) -> Mapping[str, Override]:
         return {}
     try:
         document = json.loads(_source(setting.strip()), object_pairs_hook=_named_once)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except BadModels:
+        raise
+    except (ValueError, RecursionError) as error:  # Python reads no number of more than some thousand digits.
         raise BadModels("It is not valid JSON.") from error
     if not isinstance(document, dict):
         raise BadModels("It is no object of models.")

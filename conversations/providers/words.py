@@ -124,7 +124,7 @@ class Answer(AsyncByteStream):
             content = json.loads(data)
             words = self._put("", into=content)
             content.pop(PADDING, None)
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None, ""
         if not isinstance(words, str) or TELLING.search(words):
             return None, ""

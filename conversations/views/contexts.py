@@ -11,10 +11,11 @@ from conversations import access
 from conversations.forms import ComposerForm, ModelForm
 from conversations.models import Conversation
 from conversations.outlook import Outlook, context_ahead, recorded_context
-from conversations.refusals import PromptTooLong
+from conversations.prompts import check_system_prompt
+from conversations.refusals import PromptTooLong, SystemPromptTooLong
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
-from conversations.views.pages import conversation_context
+from conversations.views.pages import conversation_context, refusal_shown
 from conversations.views.panels import panel_of
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import sidebar_of
@@ -57,6 +58,11 @@ def choose_model(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = access.conversation_of(request.user, conversation_id)
     composer, choice = _form(request), ModelForm(request.POST or None, instance=found)
     if request.method == "POST" and choice.is_valid():
+        try:
+            check_system_prompt(found.system_prompt, model=found.model)
+        except SystemPromptTooLong as refusal:
+            found.refresh_from_db(fields=["model"])
+            return refusal_shown(request, found, composer, refusal)
         choice.save()
     found.refresh_from_db(fields=["model"])
     if is_partial(request):

@@ -9,12 +9,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from conversations import access
-from conversations.forms import ComposerForm
+from conversations.forms import BEGINNING, ComposerForm, refused
 from conversations.models import Conversation
 from conversations.outlook import context_ahead, live_context, next_context
+from conversations.refusals import Refusal
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
-from conversations.views.requests import for_people_logged_in, is_partial, number
+from conversations.views.requests import for_people_logged_in, is_partial, number, ways_out
 from conversations.views.sidebar import entry_of, sidebar_of
 from conversations.views.thread import Place, Thread, thread_of
 
@@ -84,6 +85,20 @@ def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "
     if request.headers.get("HX-Target") != "thread":
         response["HX-Retarget"] = "#thread"
     return response
+
+
+def refusal_shown(
+    request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal
+) -> HttpResponse:
+    """Say what is wrong where it was sent from; the text stays in the form."""
+    form.full_clean()
+    seen = form.cleaned_data.get("parent") if form.is_bound else None
+    ways = ways_out(refusal) | {"branch_from": seen or BEGINNING}
+    if is_partial(request):
+        context = ways | {"message": str(refusal), "conversation": conversation}
+        return render(request, "conversations/_problem.html", context, status=refusal.status)
+    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
+    return render(request, "conversations/conversation.html", page, status=refusal.status)
 
 
 @require_safe

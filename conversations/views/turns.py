@@ -10,14 +10,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from conversations import access, asking, branches, titles
-from conversations.forms import BEGINNING, ComposerForm, RetryForm, refused
+from conversations.forms import ComposerForm, RetryForm, refused
 from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
 from conversations.tasks import stop_turn, take_on
 from conversations.tree import is_on_branch
-from conversations.views.pages import branch_shown, conversation_context, home_context
-from conversations.views.requests import for_people_logged_in, is_partial, to_newest, ways_out
+from conversations.views.pages import branch_shown, home_context, refusal_shown
+from conversations.views.requests import for_people_logged_in, is_partial, to_newest
 from conversations.views.sidebar import entry_of
 from conversations.views.thread import TurnView, turn_view
 from conversations.views.titles import awaiting
@@ -52,7 +52,7 @@ def send(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     try:
         asked = _ask(conversation, form)
     except Refusal as refusal:
-        return _refused(request, conversation, form, refusal)
+        return refusal_shown(request, conversation, form, refusal)
     return branch_shown(request, conversation.pk) if form.is_branch else _shown(request, asked)
 
 
@@ -99,7 +99,7 @@ def retry(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     try:
         _retry(found, form)
     except Refusal as refusal:
-        return _refused(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
+        return refusal_shown(request, found.conversation, ComposerForm.emptied(found.conversation.head_id), refusal)
     return branch_shown(request, found.conversation_id)
 
 
@@ -167,15 +167,3 @@ def _shown(request: HttpRequest, asked: asking.Asked) -> HttpResponse:
             "entry": entry_of(asked_turn.conversation, is_current=True),
         }
         return render(request, "conversations/_turn.html", context)
-
-
-def _refused(request: HttpRequest, conversation: Conversation, form: ComposerForm, refusal: Refusal) -> HttpResponse:
-    """Say what is wrong where it was sent from; the text stays in the form."""
-    form.full_clean()
-    seen = form.cleaned_data.get("parent") if form.is_bound else None
-    ways = ways_out(refusal) | {"branch_from": seen or BEGINNING}
-    if is_partial(request):
-        context = ways | {"message": str(refusal), "conversation": conversation}
-        return render(request, "conversations/_problem.html", context, status=refusal.status)
-    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
-    return render(request, "conversations/conversation.html", page, status=refusal.status)

@@ -95,6 +95,7 @@ def test_it_is_the_json_itself_or_a_file_of_it(tmp_path: Path) -> None:
         ('{"openai:x": {"images": 1}}', "must be true or false"),
         ('{"openai:x": {}, "openai:x": {"window": 5}}', '"openai:x" is named twice'),
         ("[" * 100_000, "not valid JSON"),
+        (f'{{"openai:x": {{"window": {"9" * 5_000}}}}}', "not valid JSON"),
     ],
 )
 def test_what_cannot_be_meant_is_said(setting: str, words: str) -> None:

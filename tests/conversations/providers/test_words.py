@@ -3,14 +3,27 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 
 import pytest
 from httpx2 import AsyncByteStream, ReadError
 
-from conversations.providers.chat import StreamedChatModel
-from conversations.providers.values import ChatEvent, ChatMessage, ChatRequest, Finished, TextDelta, ThinkingDelta
+from conversations.providers.chat import StreamedChatModel, connect
+from conversations.providers.errors import ProviderError
+from conversations.providers.values import (
+    ChatEvent,
+    ChatMessage,
+    ChatModelInfo,
+    ChatRequest,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+)
 from conversations.providers.words import PLACES, Answer
 from tests.conversations.providers.test_chat import model_of
 from tests.provider import Reply, ScriptedProvider, ToolCall
@@ -134,3 +147,63 @@ def test_what_breaks_an_answer_off_is_heard_after_its_words() -> None:
             await anext(reader)
 
     asyncio.run(read())
+
+
+@contextmanager
+def saying(*chunks: bytes, drip: bytes = b"", every: float = 0.05) -> Iterator[str]:
+    """A server of OpenAI's dialect that answers with these bytes, and goes on with `drip`; yields its address."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            with suppress(OSError):
+                for chunk in chunks:
+                    self.wfile.write(chunk)
+                while drip:
+                    self.wfile.write(drip)
+                    time.sleep(every)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name of the base class
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        serving.join()
+
+
+def told_by(url: str, *, silence: float = 5.0) -> list[ChatEvent]:
+    info = ChatModelInfo(name="openai:scripted", label="scripted", provider="openai", window=8192)
+    return asyncio.run(said(connect(info, base_url=url, key="sk-test", silence=silence)))
+
+
+def test_bytes_that_never_become_an_event_do_not_hold_an_answer_for_ever() -> None:
+    with saying(piece("one "), drip=b"x") as url:
+        begun = time.monotonic()
+        with pytest.raises(ProviderError, match="timed_out"):
+            told_by(url, silence=0.1)
+        assert time.monotonic() - begun < 5
+
+
+def test_an_event_nested_deeper_than_anybody_reads_is_garbled() -> None:
+    with (
+        saying(piece("one "), b"data: " + b"[" * 100_000 + b"\n\n") as url,
+        pytest.raises(ProviderError, match="garbled"),
+    ):
+        told_by(url)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_tokens_are_counted_in_whole_numbers() -> None:
+    """Anything else makes a record that nobody reads back."""
+    end = {"id": "1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    usage = {"id": "1", "choices": [], "usage": {"prompt_tokens": 12.5, "completion_tokens": 0.5, "total_tokens": 13}}
+    with saying(piece("one"), *(f"data: {json.dumps(one)}\n\n".encode() for one in (end, usage))) as url:
+        finished = told_by(url)[-1]
+    assert isinstance(finished, Finished)
+    assert (repr(finished.input_tokens), finished.output_tokens) == ("12", None)

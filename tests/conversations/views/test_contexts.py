@@ -1,5 +1,6 @@
 """What the pages say of the context: where the window begins, how full it is, what was sent, what was not and why."""
 
+import json
 import re
 from typing import Any
 
@@ -365,6 +366,21 @@ def test_a_model_is_chosen_and_given_back(page: Client, long: Conversation, sett
 
 def test_a_model_that_is_not_offered_is_not_taken(page: Client, conversation: Conversation) -> None:
     page.post(address(conversation, "model/"), {"model": "openai:the-most-expensive"})
+    conversation.refresh_from_db()
+    assert conversation.model == ""
+
+
+@pytest.mark.parametrize("headers", [{}, HX])
+def test_a_model_without_room_for_the_instructions_is_refused_as_by_the_api(
+    page: Client, conversation: Conversation, settings: Settings, headers: dict[str, str]
+) -> None:
+    settings.POCKETCHAT_BUNDLED_URL = "http://localhost:1/v1"
+    settings.POCKETCHAT_MODELS = json.dumps({BUNDLED: {"window": 300}})
+    Conversation.objects.filter(pk=conversation.pk).update(system_prompt=LONG)
+    told = page.post(address(conversation, "model/"), {"model": BUNDLED, "text": "Half a thought"}, headers=headers)
+    assert told.status_code == 422
+    assert "This system prompt takes about" in told.content.decode()
+    assert ("Half a thought" in told.content.decode()) is not bool(headers)
     conversation.refresh_from_db()
     assert conversation.model == ""
 
