@@ -126,6 +126,9 @@ class PromptTooLong(Refusal):
     def __init__(self, *, size: int, limit: int, unit: str, sentence: str = "") -> None:
         sentence = sentence or (
             f"Your message is {size:,} {unit} long; at most {limit:,} are possible. Nothing was sent."
+            if limit
+            else "The instructions of this conversation take all the room that its model has. Shorten them, or choose "
+            "another model. Nothing was sent."
         )
         super().__init__(sentence, size=size, limit=limit, unit=unit)
         self.status = 413 if unit == "characters" else 422

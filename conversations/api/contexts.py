@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 from conversations import access
 from conversations.api.serializers import CleanCharField, ModelField
 from conversations.context.record import REASONS, LeftOut, SectionName
-from conversations.models import Conversation
 from conversations.outlook import UNSENT, Outlook, next_context, recorded_context
 
 
@@ -122,17 +121,20 @@ class ConversationContext(APIView):
         responses=ContextSerializer,
     )
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        with access.as_of_one_moment():
-            conversation = access.conversation_of(request.user, conversation_id)
-            query = _query(request, conversation)
-            return _shown(next_context(conversation, query["prompt"], model=query["model"]))
+        return _ahead(request, conversation_id, request.query_params)
+
+    @extend_schema(request=ContextQuery, responses=ContextSerializer)
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """The same for a question longer than an address may be, or that shall stand in none. Nothing is stored."""
+        return _ahead(request, conversation_id, request.data)
 
 
-def _query(request: Request, conversation: Conversation) -> dict[str, Any]:
-    query = ContextQuery(conversation, data=request.query_params)
-    query.is_valid(raise_exception=True)
-    checked: dict[str, Any] = query.validated_data
-    return checked
+def _ahead(request: Request, conversation_id: UUID, asked: Any) -> Response:
+    with access.as_of_one_moment():
+        conversation = access.conversation_of(request.user, conversation_id)
+        query = ContextQuery(conversation, data=asked)
+        query.is_valid(raise_exception=True)
+        return _shown(next_context(conversation, query.validated_data["prompt"], model=query.validated_data["model"]))
 
 
 def _shown(outlook: Outlook) -> Response:

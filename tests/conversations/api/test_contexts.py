@@ -168,3 +168,25 @@ def test_a_context_costs_the_same_whatever_the_length(
             api.get(f"{ROOT}/turns/{turn.pk}/context")
         with django_assert_num_queries(6):  # The conversation, messages, versions, and the three of a context.
             api.get(f"{ROOT}/conversations/{conversation.pk}/messages")
+
+
+def test_a_question_too_long_for_an_address_is_told_of_by_post(
+    api: APIClient, long: Conversation, stranger: User
+) -> None:
+    address = f"{ROOT}/conversations/{long.pk}/context"
+    told = api.post(address, {"prompt": "What now?"}, format="json").json()
+    assert told == ahead(api, long, prompt="What now?").json()
+    refused = api.post(address, {"prompt": "word " * 30_000}, format="json")
+    assert (refused.status_code, refused.json()["code"]) == (413, "prompt_too_long")
+    other = APIClient()
+    other.force_authenticate(stranger)
+    assert other.post(address, {"prompt": "What now?"}, format="json").status_code == 404
+
+
+def test_where_the_instructions_take_all_the_room_the_refusal_speaks_of_them(
+    api: APIClient, conversation: Conversation
+) -> None:
+    Conversation.objects.filter(pk=conversation.pk).update(system_prompt="word " * 30_000)
+    refused = ahead(api, conversation, prompt="Why?").json()
+    assert (refused["limit"], refused["code"]) == (0, "prompt_too_long")
+    assert "instructions" in refused["detail"]
