@@ -1,0 +1,23 @@
+"""A text in the words by which it is found, for PostgreSQL's full text search."""
+
+import re
+
+from conversations.querysets import UNSPACED_RANGES
+
+UNSPACED_RUN = re.compile(f"[{UNSPACED_RANGES}]+")
+
+MOST_CHARACTERS = 20_000
+"""Of a message that are indexed, the first. PostgreSQL refuses more lexemes than a megabyte."""
+
+
+def spaced(text: str) -> str:
+    """The text with the scripts that set no spaces cut into pairs of characters, which stand for words.
+
+    PostgreSQL has no dictionary that knows where a Chinese or Japanese word ends; pairs that overlap find any word of
+    two characters or more inside a sentence.
+    """
+    return UNSPACED_RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text[:MOST_CHARACTERS])
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
