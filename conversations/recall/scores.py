@@ -31,10 +31,10 @@ class Candidates:
 
 def relevance(candidates: Candidates) -> Floats:
     """The score of each message; the higher, the better. Only their order and distance mean something."""
-    return _standardised(_by_words(candidates.says)) + _standardised(candidates.likeness)
+    return standardised(by_words(candidates.says)) + standardised(candidates.likeness)
 
 
-def _by_words(says: npt.NDArray[np.bool_]) -> Floats:
+def by_words(says: npt.NDArray[np.bool_], *, borrowed: float = BORROWED) -> Floats:
     """The rarer a word in this conversation, the more it tells; a message borrows from those beside it.
 
     How often a message says a word, and how long it is, are left out on purpose: in talk both hurt.
@@ -46,11 +46,11 @@ def _by_words(says: npt.NDArray[np.bool_]) -> Floats:
     beside = np.zeros_like(own)
     beside[1:] = own[:-1]
     beside[:-1] = np.maximum(beside[:-1], own[1:])
-    total: Floats = np.maximum(own, BORROWED * beside).sum(axis=1)
+    total: Floats = np.maximum(own, borrowed * beside).sum(axis=1)
     return total
 
 
-def _standardised(scores: Floats) -> Floats:
+def standardised(scores: Floats) -> Floats:
     """Mean 0 and deviation 1, so that two kinds of score can be added; what is unknown is average."""
     known = scores[~np.isnan(scores)]
     if not known.size or (deviation := float(known.std())) < 1e-9:
@@ -58,9 +58,7 @@ def _standardised(scores: Floats) -> Floats:
     return np.nan_to_num((scores - known.mean()) / deviation, nan=0.0)
 
 
-def along_branch(
-    ids: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], head: int
-) -> npt.NDArray[np.intp]:
+def along_branch(ids: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], head: int) -> npt.NDArray[np.intp]:
     """The places of the messages of the branch that ends in `head`, oldest first.
 
     `ids` ascend; `parents` holds 0 for a message without one. Empty when the head is not among them.
