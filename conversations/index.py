@@ -1,16 +1,20 @@
 """The index of a conversation's messages: written behind the messages, and asked which of them match a question."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Q, QuerySet
 
-from conversations.models import Embedding, Message
+from conversations.models import Message
 from conversations.providers.registry import embedder
+from conversations.querysets import LIVE_STATUSES
 from conversations.recall.languages import UNSTEMMED, stemmer_of
 from conversations.recall.scores import Candidates, along_branch, relevance
 from conversations.recall.words import spaced
@@ -24,19 +28,36 @@ BATCH = 64
 """Messages embedded together."""
 
 MOST_LEXEMES = 60
-"""Of a question, as many as fit into a number's bits."""
+"""Of a question, the longest, which are the rarest: as many as fit into a number's bits. Each costs a look at every
+message."""
+
+RECENT = 50
+"""Messages that say in which language a conversation is held by now."""
 
 WRITE_SQL = """
     INSERT INTO conversations_embedding (message_id, conversation_id, embedder, vector, language, words, created_at)
-    VALUES (%s, %s, %s, %s::halfvec, %s, to_tsvector(%s::regconfig, %s), now())
+    SELECT id, conversation_id, %s, %s::halfvec, %s, strip(to_tsvector(%s::regconfig, %s)), now()
+    FROM conversations_message WHERE id = %s FOR KEY SHARE
     ON CONFLICT (message_id) DO UPDATE SET embedder = excluded.embedder, vector = excluded.vector,
         language = excluded.language, words = excluded.words, created_at = excluded.created_at
 """
+"""A message that is deleted meanwhile gets no row. Where in a message its words stand is asked by nobody."""
 
-LEXEMES_SQL = "SELECT tsvector_to_array(to_tsvector(%s::regconfig, %s) || to_tsvector(%s::regconfig, %s))"
+USUAL_SQL = """
+    SELECT mode() WITHIN GROUP (ORDER BY language) FROM (
+        SELECT language FROM conversations_embedding WHERE conversation_id = %s ORDER BY message_id DESC LIMIT %s
+    ) AS recent WHERE language <> 'simple'
+"""
+
+LEXEMES_SQL = f"""
+    SELECT tsvector_to_array(to_tsvector(usual, %s) || to_tsvector(coalesce(nullif(%s, '')::regconfig, usual), %s))
+    FROM (SELECT coalesce(({USUAL_SQL}), '{UNSTEMMED}')::regconfig AS usual) AS conversation
+"""  # noqa: S608  # both are ours
+"""The words as the conversation's language stems them, and as that of the question does, if it can be told."""
 
 BRANCH_SQL = """
-    SELECT string_agg(int8send(id), ''), string_agg(int8send(coalesce(parent_id, 0)), '')
+    SELECT string_agg(int8send(id), ''), string_agg(int8send(coalesce(parent_id, 0)), ''),
+           string_agg(int8send((role = 'user')::int::int8), '')
     FROM conversations_message WHERE conversation_id = %s
 """
 
@@ -57,10 +78,28 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The messages of a branch, oldest first; of each, the question whose turn it belongs to, 0 before the first."""
+
+    conversation_id: UUID
+    ids: npt.NDArray[np.int64]
+    questions: npt.NDArray[np.int64]
+
+    def turn_of(self, message_id: int) -> tuple[int, ...]:
+        """The ids of the whole turn of one of the messages; of one before the first question, its own."""
+        question = self.questions[np.searchsorted(self.ids, message_id)]
+        return tuple(self.ids[self.questions == question].tolist()) if question else (message_id,)
+
+
 def unindexed(conversation_id: UUID | None = None) -> QuerySet[Message]:
-    """Messages with words that are not in the index, or not by the present embedder, newest first."""
+    """Messages that are not in the index, or not by the present embedder, newest first.
+
+    Those of a turn that is being answered still change, and wait.
+    """
     messages = Message.objects.filter(role__in=INDEXED_ROLES).exclude(embedding__embedder=embedder().name)
-    return (messages.filter(conversation=conversation_id) if conversation_id else messages).order_by("-pk")
+    ended = messages.exclude(turn__status__in=LIVE_STATUSES)
+    return ended.filter(Q(conversation=conversation_id) if conversation_id else Q()).order_by("-pk")
 
 
 def write(messages: Iterable[Message]) -> int:
@@ -71,7 +110,7 @@ def write(messages: Iterable[Message]) -> int:
     """
     rows = list(messages)
     model = embedder()
-    usual = usual_language(rows[0].conversation_id) if rows else UNSTEMMED
+    usual = _usual_language(rows)
     for at in range(0, len(rows), BATCH):
         some = rows[at : at + BATCH]
         texts = [indexed_text(message) for message in some]
@@ -89,7 +128,7 @@ def write(messages: Iterable[Message]) -> int:
 
 def _row(message: Message, text: str, vector: Sequence[float], model: str, usual: str) -> tuple[Any, ...]:
     language = stemmer_of(message.text, otherwise=usual)
-    return (message.pk, message.conversation_id, model, _literal(vector), language, language, spaced(text))
+    return (model, _literal(vector), language, language, spaced(text), message.pk)
 
 
 def indexed_text(message: Message) -> str:
@@ -97,42 +136,62 @@ def indexed_text(message: Message) -> str:
     return f"{message.role}: {message.text}"
 
 
-def usual_language(conversation_id: UUID) -> str:
-    """The stemmer that most messages of the conversation went through."""
-    counted = Embedding.objects.filter(conversation=conversation_id).values_list("language")
-    most: tuple[str, int] | None = counted.annotate(count=Count("pk")).order_by("-count").first()
-    return most[0] if most else UNSTEMMED
+def _usual_language(messages: Sequence[Message]) -> str:
+    """The stemmer for messages too short to tell: that of most of the newest in the index, else of most of these."""
+    if not messages:
+        return UNSTEMMED
+    with connection.cursor() as cursor:
+        cursor.execute(USUAL_SQL, [messages[0].conversation_id, RECENT])
+        most: str | None = cursor.fetchone()[0]
+    told = Counter(stemmer_of(message.text, otherwise=UNSTEMMED) for message in ([] if most else messages))
+    del told[UNSTEMMED]
+    return most or next((language for language, _ in told.most_common(1)), UNSTEMMED)
 
 
-def candidates(conversation_id: UUID, head_id: int, query: str) -> Candidates:
-    """The indexed messages of the branch that ends in `head_id`, with what they have to do with `query`.
+def branch_of(conversation_id: UUID, head_id: int | None) -> Branch:
+    """The branch that ends in `head_id`; empty when that is no message of the conversation."""
+    with connection.cursor() as cursor:
+        cursor.execute(BRANCH_SQL, [conversation_id])
+        ids, parents, asks = _ascending(cursor.fetchone(), ">i8", ">i8", ">i8")
+    at = along_branch(ids, parents, head_id or 0)
+    return Branch(conversation_id, ids[at], np.maximum.accumulate(ids[at] * asks[at]))
+
+
+def candidates(branch: Branch, query: str) -> Candidates:
+    """The indexed messages of the branch, with what they have to do with `query`.
 
     Raises:
         ProviderError: the embedder did not answer.
     """
     model = embedder()
     [vector] = model.embed([query[:EMBEDDED_CHARACTERS]])
-    usual = usual_language(conversation_id)
     with connection.cursor() as cursor:
-        cursor.execute(LEXEMES_SQL, [usual, spaced(query), stemmer_of(query, otherwise=usual), spaced(query)])
-        lexemes = cursor.fetchone()[0][:MOST_LEXEMES]
-        cursor.execute(BRANCH_SQL, [conversation_id])
-        ids, parents = _ascending(cursor.fetchone(), ">i8", ">i8")
-        mask = " | ".join(f"((words @@ %s::tsquery)::int::int8 << {bit})" for bit in range(len(lexemes))) or "0::int8"
-        sought = [_quoted(lexeme) for lexeme in lexemes]
-        cursor.execute(MATCHES_SQL.format(mask=mask), [model.name, _literal(vector), *sought, conversation_id])
+        lexemes = _lexemes(cursor, branch.conversation_id, query)
+        sql = MATCHES_SQL.format(mask=_mask(len(lexemes)))
+        cursor.execute(sql, [model.name, _literal(vector), *map(_quoted, lexemes), branch.conversation_id])
         indexed, likeness, said = _ascending(cursor.fetchone(), ">i8", ">f4", ">i8")
-    branch = ids[along_branch(ids, parents, head_id)]
-    at = np.flatnonzero(np.isin(indexed, branch, assume_unique=True))
+    at = np.flatnonzero(np.isin(indexed, branch.ids, assume_unique=True))
     says = (said[at, None] >> np.arange(len(lexemes))) & 1 == 1
     return Candidates(indexed[at], says, likeness[at].astype(np.float64))
 
 
-def ranked(found: Candidates) -> list[Hit]:
-    """The best match first."""
+def _lexemes(cursor: CursorWrapper, conversation_id: UUID, query: str) -> list[str]:
+    words = spaced(query)
+    cursor.execute(LEXEMES_SQL, [words, stemmer_of(query, otherwise=""), words, conversation_id, RECENT])
+    return sorted(cursor.fetchone()[0], key=len, reverse=True)[:MOST_LEXEMES]
+
+
+def _mask(lexemes: int) -> str:
+    """A number whose bits say which of them a message has."""
+    return " | ".join(f"((words @@ %s::tsquery)::int::int8 << {bit})" for bit in range(lexemes)) or "0::int8"
+
+
+def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> list[Hit]:
+    """The best matches, the best first; those `without` count for the scores of others alone."""
     scores = relevance(found)
     order = np.argsort(-scores, kind="stable")
-    return [Hit(pk, score) for pk, score in zip(found.ids[order].tolist(), scores[order].tolist(), strict=True)]
+    taken = order[~np.isin(found.ids[order], list(without))][:most]
+    return [Hit(pk, score) for pk, score in zip(found.ids[taken].tolist(), scores[taken].tolist(), strict=True)]
 
 
 def _ascending(values: Sequence[bytes | None], *kinds: str) -> list[Any]:

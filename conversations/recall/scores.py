@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 BORROWED = 0.4
 """What a word is worth that the message before or after says, to a message that does not say it itself. "Yes, last
-Tuesday" answers the question next to it; a word said by both counts once, so that long talk about one thing does not drown the one
-message that names two."""
+Tuesday" answers the question next to it; a word said by both counts once, so that long talk about one thing does not
+drown the one message that names two."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,7 +55,8 @@ def standardised(scores: Floats) -> Floats:
     known = scores[~np.isnan(scores)]
     if not known.size or (deviation := float(known.std())) < 1e-9:
         return np.zeros_like(scores)
-    return np.nan_to_num((scores - known.mean()) / deviation, nan=0.0)
+    result: Floats = np.nan_to_num((scores - known.mean()) / deviation, nan=0.0)
+    return result
 
 
 def along_branch(ids: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], head: int) -> npt.NDArray[np.intp]:

@@ -2,7 +2,9 @@
 
 import re
 
-from conversations.querysets import UNSPACED_RANGES
+UNSPACED_RANGES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED = re.compile(f"[{UNSPACED_RANGES}]")
+"""A character of a script that sets no spaces between words: full text takes such a sentence for one word."""
 
 UNSPACED_RUN = re.compile(f"[{UNSPACED_RANGES}]+")
 
