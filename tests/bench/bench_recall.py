@@ -1,7 +1,8 @@
 """`make bench-recall DATA=file`: how often recall finds what answers a question, arm by arm.
 
-The file holds `{"conversations": [{"messages": [{"id", "speaker", "text"}], "questions": [{"question", "evidence"}]}]}`.
-A question whose evidence names no message of its conversation is left out.
+The file holds `{"conversations": [{"messages": […], "questions": […]}]}`: a message is `{"id", "speaker", "text"}`,
+a question `{"question", "evidence"}`, the ids of the messages that answer it. One whose evidence is not among the
+messages is left out.
 """
 
 import json
@@ -18,12 +19,13 @@ import pytest
 
 from conversations import index
 from conversations.models import Conversation, Message, Turn
-from conversations.recall.scores import Floats, by_words, standardised
+from conversations.recall.scores import Candidates, Floats, by_words, standardised
 from tests.factories import make_conversation, make_user
 
 pytestmark = pytest.mark.django_db
 
 KS = (4, 5, 8, 16)
+OURS = "ours: words, neighbours' + meaning"
 
 
 @dataclass
@@ -32,6 +34,17 @@ class Arm:
 
     ranks: list[list[int]] = field(default_factory=list)
     """Of each question: the places of its evidence, from 0."""
+
+    def take(self, order: Sequence[int], evidence: set[int]) -> None:
+        self.ranks.append([order.index(pk) for pk in evidence])
+
+    def take_with_turns(self, order: Sequence[int], evidence: set[int]) -> None:
+        """A hit counts for the message before and the one behind it, too: what was asked, and what was answered.
+
+        Speakers take turns, and either may ask; ids follow each other.
+        """
+        place = {pk: at for at, pk in enumerate(order)}
+        self.ranks.append([min(place.get(pk + step, len(order)) for step in (-1, 0, 1)) for pk in evidence])
 
     def line(self) -> str:
         first = [min(ranks) for ranks in self.ranks]
@@ -67,9 +80,10 @@ def stored(messages: Sequence[Mapping[str, Any]]) -> tuple[Conversation, list[in
 
 
 def bench_recall() -> None:
-    with open(os.environ["DATA"]) as file:  # noqa: PTH123
+    with open(os.environ["DATA"]) as file:  # noqa: PTH123  # a name from the command line
         data = json.load(file)
     arms: dict[str, Arm] = {}
+    free = Arm()
     took: list[float] = []
     for spoken in data["conversations"]:
         conversation, ids = stored(spoken["messages"])
@@ -79,25 +93,28 @@ def bench_recall() -> None:
             if not evidence or len(evidence) < len(set(question["evidence"])):
                 continue
             began = time.perf_counter()
-            found = index.candidates(conversation.pk, ids[-1], question["question"])
-            index.ranked(found)
+            found = index.candidates(index.branch_of(conversation.pk, ids[-1]), question["question"])
+            index.ranked(found, most=8)
             took.append(time.perf_counter() - began)
             for name, scores in arms_of(found).items():
                 order = found.ids[np.argsort(-scores, kind="stable")].tolist()
-                arms.setdefault(name, Arm()).ranks.append([order.index(pk) for pk in evidence])
+                arms.setdefault(name, Arm()).take(order, evidence)
+                if name == OURS:
+                    free.take_with_turns(order, evidence)
     for name, arm in arms.items():
         say(f"{name:34} {arm.line()}")
+    say(f"{'ours, with the whole turn free':34} {free.line()}")
     say(f"questions {len(took)}, median {statistics.median(took) * 1000:.1f} ms a recall")
 
 
-def arms_of(found: index.Candidates) -> dict[str, Floats]:
+def arms_of(found: Candidates) -> dict[str, Floats]:
     alone, words, meaning = by_words(found.says, borrowed=0), by_words(found.says), found.likeness
     return {
         "words": alone,
         "words, neighbours'": words,
         "meaning": meaning,
         "words + meaning": standardised(alone) + standardised(meaning),
-        "ours: words, neighbours' + meaning": standardised(words) + standardised(meaning),
+        OURS: standardised(words) + standardised(meaning),
         "reciprocal ranks, k = 60": _reciprocal(words) + _reciprocal(meaning),
     }
 
