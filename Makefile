@@ -7,10 +7,10 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test lint check bench soak format windows lock upgrade clean
+.PHONY: help run install test lint check bench bench-recall soak format windows lock upgrade clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
 
 run: .venv/embedded.installed ## Install what is missing and run PocketChat (ARGS="--port 8080")
 	@exec $(BIN)/python manage.py up $(ARGS)
@@ -35,6 +35,9 @@ check: lint test ## The gate: lint and tests
 
 bench: .venv/dev.installed ## Measure a reply, the choice of a context, and what prompt caches save (ARGS="-k context")
 	@$(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
+
+bench-recall: .venv/dev.installed ## Measure how often recall finds what answers a question (DATA=file; README has its form)
+	@DATA="$(DATA)" $(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='bench_recall.py' -o python_functions='bench_*' tests/bench
 
 soak: .venv/dev.installed ## Many restless people and killed workers for 15 minutes (POCKETCHAT_SOAK_MINUTES), then a count
 	@$(BIN)/python -m pytest -n0 -p no:randomly -s -o python_files='soak_*.py' -o python_functions='soak_*' tests/soak $(ARGS)

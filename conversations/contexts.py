@@ -6,15 +6,25 @@ One way to it for the worker that asks, the page that tells before, and the API.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from conversations import calibration, history
+from conversations import calibration, history, memory
 from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
 from conversations.context.record import Record
-from conversations.context.values import Assembly, Budget, Past, StoredMessage, SystemPrompt, Toolbox, WindowPolicy
+from conversations.context.values import (
+    Assembly,
+    Budget,
+    Past,
+    Recollection,
+    StoredMessage,
+    SystemPrompt,
+    Toolbox,
+    WindowPolicy,
+)
 from conversations.context.windows import pairs, stepped
 from conversations.models import Conversation, Turn
 from conversations.prompts import sends_pairs, system_prompt_of
@@ -47,9 +57,11 @@ def context_of(
     must_answer: bool = False,
     is_tightened: bool = False,
     refused: Record | None = None,
+    completes_index: bool = False,
 ) -> Assembly:
     """What the model is sent; `is_tightened`: less than it should be able to take, since it said it is not, of the
-    request `refused`.
+    request `refused`. Where the branch has more than is sent, what matches the question is brought back
+    (`completes_index`: see `recollections`).
 
     Raises:
         PromptTooLong: the question does not fit.
@@ -60,9 +72,10 @@ def context_of(
     budget = budget_for(question.model)
     if is_tightened:
         budget = _tightened(budget, least=system.tokens + question.prompt.tokens + budget.reply, refused=refused)
-    assembly = assemble(
-        _past(question, tokens=budget.history, before=before),
-        question.prompt,
+    past = _past(question, tokens=budget.history, before=before)
+    assembled = partial(
+        assemble,
+        prompt=question.prompt,
         system=system,
         budget=budget,
         policy=_policy(question, before),
@@ -71,12 +84,31 @@ def context_of(
         rounds=rounds,
         must_answer=must_answer,
     )
+    assembly = assembled(past)
+    if budget.retrieved and assembly.record.leaves_out_earlier:
+        recalled = _recalled(question, assembly.record, completes_index=completes_index)
+        assembly = assembled(replace(past, recollections=recalled)) if recalled else assembly
     return replace(assembly, record=_in_its_turn(assembly, question, prompt, is_tightened=is_tightened))
 
 
 def _past(question: Question, *, tokens: int, before: Record | None) -> Past:
     start = before.start if before else None
     return history.past_of(question.parent_id, tokens=tokens, start=start, counts_incomplete=not sends_pairs())
+
+
+def _recalled(question: Question, without: Record, *, completes_index: bool) -> tuple[Recollection, ...]:
+    """What is brought back beside all that is sent anyway; in a later round of a turn, what was in its first."""
+    if question.conversation is None:
+        return ()
+    if question.begun:
+        return memory.recalled_before(question.conversation.pk, question.begun.recalled)
+    return memory.recollections(
+        question.conversation.pk,
+        question.parent_id,
+        question.prompt.text,
+        without=without.sent,
+        completes_index=completes_index,
+    )
 
 
 def _in_its_turn(assembly: Assembly, question: Question, system_prompt: str, *, is_tightened: bool) -> Record:

@@ -35,7 +35,8 @@ class Outlook:
 
 def next_context(conversation: Conversation | None, text: str = "", *, model: str = "") -> Outlook:
     """Of the question `text` behind the newest message of the branch one is on, for the conversation's own model or
-    for `model`. None: of a conversation that is about to begin. Three queries at most.
+    for `model`. None: of a conversation that is about to begin. Three queries at most; four more where
+    something is left out and the question may bring it back.
 
     Raises:
         PromptTooLong
@@ -48,7 +49,8 @@ def next_context(conversation: Conversation | None, text: str = "", *, model: st
 
 
 def context_ahead(conversation: Conversation | None, text: str = "") -> Outlook:
-    """Of the turn that is live on the branch one is on, else of the question `text`. Four queries at most.
+    """Of the turn that is live on the branch one is on, else of the question `text`. Four queries at most, and
+    what is brought back.
 
     Raises:
         PromptTooLong

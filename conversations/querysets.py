@@ -1,12 +1,12 @@
 """Questions asked of the tables in more than one place, by name."""
 
-import re
 from datetime import datetime
 from typing import Any
 
 from django.db import models
 
 from accounts.models import User
+from conversations.recall.words import UNSPACED
 
 LIVE_STATUSES = ("queued", "streaming")
 """A turn that is still to be answered, or is being answered."""
@@ -68,12 +68,6 @@ MOST_WORDS = 20
 
 MOST_CHARACTERS = 200_000
 """Of a message, by words; PostgreSQL refuses more lexemes than a megabyte."""
-
-UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[\U00020000-\U0003ffff]"
-)
-"""A character of a script that sets no spaces between words: full text takes such a sentence for one word."""
-
 
 MENTIONS_SQL = f"""
     SELECT (

@@ -13,8 +13,9 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import asking, branches, runs, sweeping, titles, turns
+from conversations import asking, branches, memory, runs, sweeping, titles, turns
 from conversations.models import Turn
+from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
 from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
 
@@ -28,9 +29,23 @@ REPLIES = "replies"
 def answer(turn_id: str) -> None:
     """Answer a queued turn; for a turn that somebody else took, or that has ended, nothing happens."""
     replies().answer(UUID(turn_id))
+    _enqueued(index_turn, UUID(turn_id))
     answered = Turn.objects.filter(pk=turn_id, status=Turn.Status.COMPLETE).values_list("conversation_id", flat=True)
     if (conversation_id := answered.first()) and titles.is_due(conversation_id):
         _enqueued(name_conversation, conversation_id)
+
+
+@shared_task(name="conversations.index_turn")
+def index_turn(turn_id: str) -> None:
+    """Have what an ended turn brought found again, with whatever else its conversation lacks in the index.
+
+    An embedder that does not answer is left alone: the next turn, or the next recall, makes up for it.
+    """
+    for conversation_id in Turn.objects.filter(pk=turn_id).values_list("conversation", flat=True):
+        try:
+            memory.write_all_missing(conversation_id)
+        except ProviderError as error:
+            log.warning("index_not_written", turn=turn_id, code=error.code)
 
 
 @shared_task(name="conversations.name_conversation", rate_limit="60/m", ignore_result=True)
@@ -57,6 +72,7 @@ def sweep() -> None:
             log.warning("turn_interrupted", turn=str(turn.pk))
             if has_redis:
                 announce_end(turn.pk, turn.Status.INTERRUPTED)
+                _enqueued(index_turn, turn.pk)
         did["requeued"] = requeue(swept.waiting) if has_redis else 0
 
 

@@ -14,8 +14,6 @@ from tests.stack import ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OURS = {"pocketchat", "accounts", "conversations", "tests"}
 MODULES = packages_distributions()
-LATER = {"pgvector"}
-"""Declared before it is used; pyproject says why."""
 
 
 def plain(name: str) -> str:
@@ -61,4 +59,4 @@ def test_what_the_tests_import_is_declared() -> None:
 
 def test_what_the_product_declares_is_used() -> None:
     used = imported(sources("pocketchat", "accounts", "conversations"), by_name=True)
-    assert (PRODUCT | GROUPS["embedded"]) - used == LATER
+    assert (PRODUCT | GROUPS["embedded"]) - used == set()

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import contexts, conversations, turns
+from conversations.api import contexts, conversations, recall, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -27,6 +27,7 @@ urlpatterns = [
         conversations.TitleSuggestion.as_view(),
         name="title_suggestion",
     ),
+    path("conversations/<uuid:conversation_id>/recall", recall.Recall.as_view(), name="recall"),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),

@@ -105,6 +105,11 @@ class Record:
         return next((span.reason for span in reversed(self.left_out) if span.reason != "not_complete"), None)
 
     @property
+    def leaves_out_earlier(self) -> bool:
+        """Whether there are turns before the window."""
+        return any(span.reason not in ("not_complete", "no_question") for span in self.left_out)
+
+    @property
     def tokens(self) -> int:
         """The whole request, by our count."""
         return sum(section.tokens for section in self.sections)

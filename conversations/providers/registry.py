@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from conversations.providers.errors import ProviderError
 from conversations.providers.overrides import override_of
-from conversations.providers.values import ChatModel, ChatModelInfo
+from conversations.providers.values import ChatModel, ChatModelInfo, Embedder
 from conversations.providers.windows import takes_images, window_of
 
 BUNDLED = "bundled:smollm2-135m"
@@ -22,6 +22,9 @@ BUNDLED_TEMPERATURE = 0.2
 CONNECT = "conversations.providers.chat.connect"
 """Loaded by the first reply. The providers' SDKs take 110 MB and three seconds of a process; web processes and the
 workers of the background, which never ask a model, do not pay for them."""
+
+BUNDLED_EMBEDDER = "conversations.providers.embedding.BundledEmbedder"
+"""Loaded by whoever embeds or recalls first, for the same reason."""
 
 KEYLESS = "no-key"
 """Sent where a client insists on a key and the server wants none."""
@@ -101,3 +104,10 @@ def _key(name: str) -> str:
     # A provider's own key is for its own address alone, whatever server stands at the one that was set.
     keyless = KEYLESS if settings.POCKETCHAT_CHAT_BASE_URL else ""
     return str(settings.POCKETCHAT_CHAT_API_KEY) or keyless
+
+
+@cache
+def embedder() -> Embedder:
+    """What makes messages findable by what they mean."""
+    made: Embedder = import_string(BUNDLED_EMBEDDER)()
+    return made

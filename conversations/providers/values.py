@@ -1,7 +1,7 @@
 """What is said to a provider and what comes back: frozen values, in nobody's dialect."""
 
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, Protocol
@@ -153,5 +153,22 @@ class ChatModel(Protocol):
 
         Raises:
             ProviderError: the provider did not answer, or not to the end.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors that point the same way when they mean the same."""
+
+    @property
+    def name(self) -> str:
+        """Name and version: vectors of different ones cannot be compared."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of length 1 for each text, in order; blocks while it works.
+
+        Raises:
+            ProviderError: it did not answer.
         """
         ...

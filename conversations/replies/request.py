@@ -35,6 +35,7 @@ def prepared(
         must_answer=must_answer,
         is_tightened=is_tightened,
         refused=refused.record if refused else None,
+        completes_index=True,
     )
     if refused and assembly.request == refused.request:
         raise ProviderError("context_too_long")

@@ -3,7 +3,7 @@
 import json
 import re
 
-from conversations.querysets import UNSPACED
+from conversations.recall.words import UNSPACED
 from conversations.text import clean, is_blank, line
 
 MOST_WORDS = 5

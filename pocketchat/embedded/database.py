@@ -13,6 +13,8 @@ from pocketchat.embedded.places import Places
 
 OLDEST_VERSION = 15
 EXTENSION = "vector"
+OLDEST_EXTENSION = (0, 7)
+"""The first that knows vectors of half precision."""
 CONNECT_SECONDS = 5
 ONE_AT_A_TIME = 7_067_246_170
 """The advisory lock that whoever migrates holds; any number that nothing else uses."""
@@ -35,7 +37,7 @@ def connect(database: Mapping[str, Any]) -> psycopg.Connection:
 
 
 def expect_fit(connection: psycopg.Connection) -> None:
-    """Refuse a server that is too old, and one without pgvector.
+    """Refuse a server that is too old, one without pgvector, and one whose pgvector is too old.
 
     Raises:
         CannotStart: one of these is so.
@@ -45,11 +47,18 @@ def expect_fit(connection: psycopg.Connection) -> None:
         raise CannotStart(
             f"The database of DATABASE_URL is PostgreSQL {version}; PocketChat needs {OLDEST_VERSION} or newer."
         )
-    query = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
-    if connection.execute(query, [EXTENSION]).fetchone() is None:
+    query = "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s"
+    row = connection.execute(query, [EXTENSION]).fetchone()
+    if row is None:
         raise CannotStart(
             f"The database server of DATABASE_URL lacks the extension {EXTENSION}: "
             f"install pgvector there (on Debian the package postgresql-{version}-pgvector)."
+        )
+    if tuple(int(part) for part in row[0].split(".")[:2]) < OLDEST_EXTENSION:
+        oldest = ".".join(map(str, OLDEST_EXTENSION))
+        raise CannotStart(
+            f"The database server of DATABASE_URL has pgvector {row[0]}; PocketChat needs {oldest} or newer. Where a "
+            f"newer one is installed, a superuser has it used with: ALTER EXTENSION {EXTENSION} UPDATE."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from conversations.context.recalled import END
 from conversations.context.record import Record
 from conversations.models import Message, Turn
 from tests.conversations.test_replies import asked
@@ -48,7 +49,9 @@ def as_received(message: dict[str, Any]) -> dict[str, Any]:
     calls = [
         (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message.get("tool_calls", [])
     ]
-    return {"role": message["role"], "content": message["content"], **({"calls": calls} if calls else {})}
+    # What is brought back comes before the question; another test looks at it.
+    said = (message["content"] or "").rpartition(f"{END}\n\n")[2] if message["role"] == "user" else message["content"]
+    return {"role": message["role"], "content": said, **({"calls": calls} if calls else {})}
 
 
 def last_requests(stack: Stack, turns: list[Turn]) -> list[list[dict[str, Any]]]:
@@ -97,8 +100,10 @@ def _assert_complete(record: Record, turn: Turn, stored: dict[int, Message]) -> 
 
 def _assert_between_cuts(records: list[Record], received: list[list[dict[str, Any]]]) -> None:
     """Byte for byte, each request begins as the one before; of a turn that called tools up to its question: what it
-    called is sent under the provider's own ids while it runs, and under ours from then on."""
-    for (before, after), (_, record) in zip(pairwise(received), pairwise(records), strict=True):
+    called is sent under the provider's own ids while it runs, and under ours from then on. What is brought back for a
+    question is not sent with the next."""
+    for (before, after), (earlier, record) in zip(pairwise(received), pairwise(records), strict=True):
         if not record.was_cut:
             question = max(at for at, message in enumerate(before) if message["role"] == "user")
-            assert json.dumps(after[: question + 1]) == json.dumps(before[: question + 1])
+            alike = question if earlier.recalled else question + 1
+            assert json.dumps(after[:alike]) == json.dumps(before[:alike])

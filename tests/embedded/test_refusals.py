@@ -174,5 +174,11 @@ def test_a_server_without_the_extension(plain: psycopg.Connection, monkeypatch: 
         database.expect_fit(plain)
 
 
+def test_a_server_whose_extension_is_too_old(plain: psycopg.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "OLDEST_EXTENSION", (99, 1))
+    with pytest.raises(CannotStart, match=r"has pgvector 0\.\d+\.\d+; PocketChat needs 99\.1 or newer"):
+        database.expect_fit(plain)
+
+
 def test_a_server_as_it_should_be(plain: psycopg.Connection) -> None:
     database.expect_fit(plain)

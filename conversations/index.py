@@ -1,0 +1,211 @@
+"""The index of a conversation's messages: written behind the messages, and asked which of them match a question."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Q, QuerySet
+
+from conversations.models import Message
+from conversations.providers.registry import embedder
+from conversations.querysets import LIVE_STATUSES
+from conversations.recall.languages import UNSTEMMED, stemmer_of
+from conversations.recall.scores import Candidates, along_branch, relevance
+from conversations.recall.words import spaced
+
+INDEXED_ROLES = (Message.Role.USER, Message.Role.ASSISTANT)
+
+EMBEDDED_CHARACTERS = 2000
+"""Of a message whose meaning is embedded, the first: a vector of a long text means a little of everything."""
+
+BATCH = 64
+"""Messages embedded together."""
+
+MOST_LEXEMES = 60
+"""Of a question, the longest, which are the rarest: as many as fit into a number's bits. Each costs a look at every
+message."""
+
+RECENT = 50
+"""Messages that say in which language a conversation is held by now."""
+
+WRITE_SQL = """
+    INSERT INTO conversations_embedding (message_id, conversation_id, embedder, vector, language, words, created_at)
+    SELECT id, conversation_id, %s, %s::halfvec, %s, strip(to_tsvector(%s::regconfig, %s)), now()
+    FROM conversations_message WHERE id = %s FOR KEY SHARE
+    ON CONFLICT (message_id) DO UPDATE SET embedder = excluded.embedder, vector = excluded.vector,
+        language = excluded.language, words = excluded.words, created_at = excluded.created_at
+"""
+"""A message that is deleted meanwhile gets no row. Where in a message its words stand is asked by nobody."""
+
+USUAL_SQL = """
+    SELECT mode() WITHIN GROUP (ORDER BY language) FROM (
+        SELECT language FROM conversations_embedding WHERE conversation_id = %s ORDER BY message_id DESC LIMIT %s
+    ) AS recent WHERE language <> 'simple'
+"""
+
+LEXEMES_SQL = f"""
+    SELECT tsvector_to_array(to_tsvector(usual, %s) || to_tsvector(coalesce(nullif(%s, '')::regconfig, usual), %s))
+    FROM (SELECT coalesce(({USUAL_SQL}), '{UNSTEMMED}')::regconfig AS usual) AS conversation
+"""  # noqa: S608  # both are ours
+"""The words as the conversation's language stems them, and as that of the question does, if it can be told."""
+
+BRANCH_SQL = """
+    SELECT string_agg(int8send(id), ''), string_agg(int8send(coalesce(parent_id, 0)), ''),
+           string_agg(int8send((role = 'user')::int::int8), '')
+    FROM conversations_message WHERE conversation_id = %s
+"""
+
+MATCHES_SQL = """
+    SELECT string_agg(int8send(message_id), ''), string_agg(float4send(CASE WHEN embedder = %s
+        THEN -(vector <#> %s::halfvec) ELSE 'NaN' END::float4), ''), string_agg(int8send({mask}), '')
+    FROM conversations_embedding WHERE conversation_id = %s
+"""
+"""One row of three long values, whatever the number of messages: ten thousand rows would take longer to send than to
+find. `<#>` is the negative product."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that matches; only the order and distance of scores mean something."""
+
+    message_id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The messages of a branch, oldest first; of each, the question whose turn it belongs to, 0 before the first."""
+
+    conversation_id: UUID
+    ids: npt.NDArray[np.int64]
+    questions: npt.NDArray[np.int64]
+
+    def turn_of(self, message_id: int) -> tuple[int, ...]:
+        """The ids of the whole turn of one of the messages; of one before the first question, its own."""
+        question = self.questions[np.searchsorted(self.ids, message_id)]
+        return tuple(self.ids[self.questions == question].tolist()) if question else (message_id,)
+
+
+def unindexed(conversation_id: UUID | None = None) -> QuerySet[Message]:
+    """Messages that are not in the index, or not by the present embedder, newest first.
+
+    Those of a turn that is being answered still change, and wait.
+    """
+    messages = Message.objects.filter(role__in=INDEXED_ROLES).exclude(embedding__embedder=embedder().name)
+    ended = messages.exclude(turn__status__in=LIVE_STATUSES)
+    return ended.filter(Q(conversation=conversation_id) if conversation_id else Q()).order_by("-pk")
+
+
+def write(messages: Iterable[Message]) -> int:
+    """Put messages of one conversation into the index, again if need be; returns how many.
+
+    Raises:
+        ProviderError: the embedder did not answer.
+    """
+    rows = list(messages)
+    model = embedder()
+    usual = _usual_language(rows)
+    for at in range(0, len(rows), BATCH):
+        some = rows[at : at + BATCH]
+        texts = [indexed_text(message) for message in some]
+        vectors = model.embed([text[:EMBEDDED_CHARACTERS] for text in texts])
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                WRITE_SQL,
+                [
+                    _row(message, text, vector, model.name, usual)
+                    for message, text, vector in zip(some, texts, vectors, strict=True)
+                ],
+            )
+    return len(rows)
+
+
+def _row(message: Message, text: str, vector: Sequence[float], model: str, usual: str) -> tuple[Any, ...]:
+    language = stemmer_of(message.text, otherwise=usual)
+    return (model, _literal(vector), language, language, spaced(text), message.pk)
+
+
+def indexed_text(message: Message) -> str:
+    """Who speaks belongs to it: "what did you suggest" asks for the assistant's words."""
+    return f"{message.role}: {message.text}"
+
+
+def _usual_language(messages: Sequence[Message]) -> str:
+    """The stemmer for messages too short to tell: that of most of the newest in the index, else of most of these."""
+    if not messages:
+        return UNSTEMMED
+    with connection.cursor() as cursor:
+        cursor.execute(USUAL_SQL, [messages[0].conversation_id, RECENT])
+        most: str | None = cursor.fetchone()[0]
+    told = Counter(stemmer_of(message.text, otherwise=UNSTEMMED) for message in ([] if most else messages))
+    del told[UNSTEMMED]
+    return most or next((language for language, _ in told.most_common(1)), UNSTEMMED)
+
+
+def branch_of(conversation_id: UUID, head_id: int | None) -> Branch:
+    """The branch that ends in `head_id`; empty when that is no message of the conversation."""
+    with connection.cursor() as cursor:
+        cursor.execute(BRANCH_SQL, [conversation_id])
+        ids, parents, asks = _ascending(cursor.fetchone(), ">i8", ">i8", ">i8")
+    at = along_branch(ids, parents, head_id or 0)
+    return Branch(conversation_id, ids[at], np.maximum.accumulate(ids[at] * asks[at]))
+
+
+def candidates(branch: Branch, query: str) -> Candidates:
+    """The indexed messages of the branch, with what they have to do with `query`.
+
+    Raises:
+        ProviderError: the embedder did not answer.
+    """
+    model = embedder()
+    [vector] = model.embed([query[:EMBEDDED_CHARACTERS]])
+    with connection.cursor() as cursor:
+        lexemes = _lexemes(cursor, branch.conversation_id, query)
+        sql = MATCHES_SQL.format(mask=_mask(len(lexemes)))
+        cursor.execute(sql, [model.name, _literal(vector), *map(_quoted, lexemes), branch.conversation_id])
+        indexed, likeness, said = _ascending(cursor.fetchone(), ">i8", ">f4", ">i8")
+    at = np.flatnonzero(np.isin(indexed, branch.ids, assume_unique=True))
+    says = (said[at, None] >> np.arange(len(lexemes))) & 1 == 1
+    return Candidates(indexed[at], says, likeness[at].astype(np.float64))
+
+
+def _lexemes(cursor: CursorWrapper, conversation_id: UUID, query: str) -> list[str]:
+    words = spaced(query)
+    cursor.execute(LEXEMES_SQL, [words, stemmer_of(query, otherwise=""), words, conversation_id, RECENT])
+    return sorted(cursor.fetchone()[0], key=len, reverse=True)[:MOST_LEXEMES]
+
+
+def _mask(lexemes: int) -> str:
+    """A number whose bits say which of them a message has."""
+    return " | ".join(f"((words @@ %s::tsquery)::int::int8 << {bit})" for bit in range(lexemes)) or "0::int8"
+
+
+def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> list[Hit]:
+    """The best matches, the best first; those `without` count for the scores of others alone."""
+    scores = relevance(found)
+    order = np.argsort(-scores, kind="stable")
+    taken = order[~np.isin(found.ids[order], list(without))][:most]
+    return [Hit(pk, score) for pk, score in zip(found.ids[taken].tolist(), scores[taken].tolist(), strict=True)]
+
+
+def _ascending(values: Sequence[bytes | None], *kinds: str) -> list[Any]:
+    """Arrays of the machine's own numbers from what PostgreSQL sent, in the order of the first."""
+    arrays = [np.frombuffer(value or b"", kind) for value, kind in zip(values, kinds, strict=True)]
+    order = np.argsort(arrays[0])
+    return [array[order].astype(array.dtype.newbyteorder("=")) for array in arrays]
+
+
+def _literal(vector: Sequence[float]) -> str:
+    return f"[{','.join(f'{value:.6g}' for value in vector)}]"
+
+
+def _quoted(lexeme: str) -> str:
+    """A lexeme as a query for it and nothing else."""
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"

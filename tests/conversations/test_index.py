@@ -1,0 +1,178 @@
+"""The index of a conversation's messages: what is found, and what never is."""
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from conversations import index
+from conversations.models import Conversation, Embedding, Message
+from conversations.providers.registry import embedder
+from conversations.recall.languages import STEMMERS
+from tests.factories import ask, edit, exchange, make_conversation
+
+pytestmark = pytest.mark.django_db
+
+SMALL_TALK = ("How are you today?", "What is the weather like?", "Tell me something nice.", "Shall we go on?")
+
+
+def indexed(conversation: Conversation, *said: str) -> Conversation:
+    """Turns that ask this, among small talk, all in the index."""
+    for question in (*said, *SMALL_TALK):
+        exchange(conversation, question, "All right.")
+    index.write(index.unindexed(conversation.pk))
+    conversation.refresh_from_db()
+    return conversation
+
+
+def found(conversation: Conversation, query: str, *, most: int = 1) -> list[str]:
+    """The texts of the best hits on the active branch."""
+    conversation.refresh_from_db()
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    hits = index.ranked(index.candidates(branch, query), most=most)
+    rows = Message.objects.in_bulk([hit.message_id for hit in hits])
+    return [rows[hit.message_id].text for hit in hits]
+
+
+def test_a_message_is_found_by_its_words_and_by_what_it_means(conversation: Conversation) -> None:
+    indexed(conversation, "My sister Alma moved to Lisbon.", "I adopted a puppy.")
+    assert found(conversation, "Where does Alma live?") == ["My sister Alma moved to Lisbon."]
+    assert found(conversation, "Which pets do I have? A dog?") == ["I adopted a puppy."]
+
+
+@pytest.mark.parametrize(
+    ("said", "sought"),
+    [
+        ("我们上个月在东京塔下面见过面，记得吗？", "东京"),
+        ("先週、友達と京都の美術館に行きました。", "美術館"),
+        ("Gestern haben wir in den alten Häusern der Stadt gegessen.", "Erzähl mir von dem Haus, in dem wir waren."),
+    ],
+)
+def test_words_are_found_inside_sentences_and_inflected(conversation: Conversation, said: str, sought: str) -> None:
+    if "Haus" in sought:  # A conversation is held in a language: so short texts have one, too.
+        for _ in range(3):
+            exchange(conversation, "Wir sprechen hier über das Wetter und über andere Dinge.", "Ja, gerne.")
+    indexed(conversation, said)
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    matches = index.candidates(branch, sought)
+    place = matches.ids.tolist().index(Message.objects.get(content__0__text=said).pk)
+    assert matches.says[place].any()
+    assert found(conversation, sought) == [said]
+
+
+def test_another_conversation_of_the_owner_and_one_of_a_stranger_are_never_found(
+    conversation: Conversation, owner: User, stranger: User
+) -> None:
+    for someone in (owner, stranger):
+        indexed(make_conversation(someone), "My sister Alma moved to Lisbon.")
+    indexed(conversation)
+    assert "My sister Alma moved to Lisbon." not in found(conversation, "Alma Lisbon", most=100)
+    elsewhere = Message.objects.exclude(conversation=conversation).values_list("pk", flat=True)[0]
+    assert not index.branch_of(conversation.pk, elsewhere).ids.size
+
+
+def test_another_branch_is_never_found(conversation: Conversation) -> None:
+    first = exchange(conversation, "My sister Alma moved to Lisbon.")
+    edit(first.prompt, "My brother Otto moved to Porto.", "Oh.")
+    indexed(conversation)
+    assert found(conversation, "Alma moved", most=100).count("My sister Alma moved to Lisbon.") == 0
+    assert found(conversation, "Where did Otto move?") == ["My brother Otto moved to Porto."]
+
+
+def test_a_hit_knows_its_whole_turn(conversation: Conversation) -> None:
+    first, second = exchange(conversation, "One?", "1"), exchange(conversation, "Two?", "2")
+    conversation.refresh_from_db()
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    for turn in (first, second):
+        ids = tuple(turn.messages.order_by("pk").values_list("pk", flat=True))
+        assert [branch.turn_of(pk) for pk in ids] == [ids, ids]
+
+
+def test_what_is_deleted_leaves_the_index_and_comes_back_by_no_late_writer(conversation: Conversation) -> None:
+    turn = exchange(conversation)
+    late = list(index.unindexed(conversation.pk))
+    index.write(late)
+    assert Embedding.objects.filter(conversation=conversation).count() == 2
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM conversations_message WHERE id = %s", [turn.prompt_id])
+    assert not Embedding.objects.exists()
+    index.write(late)
+    assert not Embedding.objects.exists()
+
+
+def test_messages_of_a_live_turn_wait(conversation: Conversation) -> None:
+    exchange(conversation)
+    ask(conversation, "And now?")
+    assert index.write(index.unindexed()) == 2
+    assert not index.unindexed().exists()
+
+
+def test_a_changed_embedder_makes_its_own_and_compares_no_others(conversation: Conversation) -> None:
+    indexed(conversation, "I adopted a puppy.")
+    Embedding.objects.update(embedder="another@1", vector=[1.0, 0.0])
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    matches = index.candidates(branch, "puppy")
+    assert all(likeness != likeness for likeness in matches.likeness)  # NaN
+    assert found(conversation, "puppy") == ["I adopted a puppy."]
+    assert index.write(index.unindexed(conversation.pk)) == len(branch.ids)
+    assert set(Embedding.objects.values_list("embedder", flat=True)) == {embedder().name}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", " ", "!!!", "it's 'quoted' \\ back\\\\slash", "a & b | !c <-> d:* (", "%s %% {mask}", "x" * 3000, "🎉", "the"],
+)
+def test_whatever_is_asked_is_no_syntax(conversation: Conversation, query: str) -> None:
+    indexed(conversation, "it's back\\slash")
+    assert len(found(conversation, query, most=100)) == 10
+
+
+def test_a_question_of_many_words_is_looked_for_by_the_longest(conversation: Conversation) -> None:
+    indexed(conversation, "We saw the philharmonic orchestra.")
+    many = " ".join(f"w{number}" for number in range(200))
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    assert index.candidates(branch, f"{many} philharmonic").says.any(axis=1).sum() == 1
+
+
+def test_an_empty_conversation_has_no_hits(conversation: Conversation) -> None:
+    assert found(conversation, "anything") == []
+
+
+def test_of_a_huge_message_the_beginning_is_indexed(conversation: Conversation) -> None:
+    huge = "Alma " + " ".join(f"word{number}" for number in range(200_000))
+    exchange(conversation, "Short?", huge)
+    assert index.write(index.unindexed()) == 2
+    assert found(conversation, "Alma") == [huge]
+
+
+def test_each_stemmer_is_one_of_postgresqls() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cfgname FROM pg_ts_config")
+        assert set(STEMMERS.values()) <= {name for (name,) in cursor.fetchall()}
+
+
+def test_the_rows_of_a_conversation_are_read_by_its_index(conversation: Conversation, owner: User) -> None:
+    indexed(conversation, "My sister Alma moved to Lisbon.")
+    others = Embedding.objects.values_list("embedder", "vector")[0]
+    with connection.cursor() as cursor:
+        for _ in range(3):
+            many = make_conversation(owner)
+            turn = exchange(many)
+            cursor.execute(
+                """INSERT INTO conversations_message
+                       (conversation_id, turn_id, parent_id, role, content, tokens, tokens_source, created_at)
+                   SELECT %s, %s, NULL, 'user', '[]', 1, 'estimate', now() FROM generate_series(1, 1000)""",
+                [many.pk, turn.pk],
+            )
+        cursor.execute(
+            """INSERT INTO conversations_embedding
+                   (message_id, conversation_id, embedder, vector, language, words, created_at)
+               SELECT id, conversation_id, %s, %s, 'english', '', now() FROM conversations_message m
+               WHERE NOT EXISTS (SELECT FROM conversations_embedding WHERE message_id = m.id)""",
+            [others[0], str(others[1])],
+        )
+        cursor.execute("ANALYZE conversations_embedding")
+        sql = index.MATCHES_SQL.format(mask="(words @@ %s::tsquery)::int::int8")
+        cursor.execute(f"EXPLAIN {sql}", [others[0], str(others[1]), "'alma'", conversation.pk])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "embedding_of_conversation" in plan
+    assert "Seq Scan" not in plan
