@@ -85,7 +85,7 @@ def context_of(
         must_answer=must_answer,
     )
     assembly = assembled(past)
-    if budget.retrieved and assembly.record.leaves_out_earlier:
+    if settings.POCKETCHAT_RECALL and budget.retrieved and assembly.record.leaves_out_earlier:
         recalled = _recalled(question, assembly.record, completes_index=completes_index)
         assembly = assembled(replace(past, recollections=recalled)) if recalled else assembly
     return replace(assembly, record=_in_its_turn(assembly, question, prompt, is_tightened=is_tightened))

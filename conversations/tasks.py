@@ -10,6 +10,7 @@ from uuid import UUID
 import structlog
 from celery import Task, shared_task
 from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
@@ -29,7 +30,8 @@ REPLIES = "replies"
 def answer(turn_id: str) -> None:
     """Answer a queued turn; for a turn that somebody else took, or that has ended, nothing happens."""
     replies().answer(UUID(turn_id))
-    _enqueued(index_turn, UUID(turn_id))
+    if settings.POCKETCHAT_RECALL:
+        _enqueued(index_turn, UUID(turn_id))
     answered = Turn.objects.filter(pk=turn_id, status=Turn.Status.COMPLETE).values_list("conversation_id", flat=True)
     if (conversation_id := answered.first()) and titles.is_due(conversation_id):
         _enqueued(name_conversation, conversation_id)
@@ -72,7 +74,8 @@ def sweep() -> None:
             log.warning("turn_interrupted", turn=str(turn.pk))
             if has_redis:
                 announce_end(turn.pk, turn.Status.INTERRUPTED)
-                _enqueued(index_turn, turn.pk)
+                if settings.POCKETCHAT_RECALL:
+                    _enqueued(index_turn, turn.pk)
         did["requeued"] = requeue(swept.waiting) if has_redis else 0
 
 

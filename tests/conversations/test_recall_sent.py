@@ -1,16 +1,19 @@
 """A fact from the first turn of a conversation far larger than the window reaches the provider, and all are told."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from conversations import index
 from conversations.models import Conversation, Embedding, Message, Turn
 from pocketchat.embedded.process import wait_until
 from tests.factories import exchange, make_conversation, make_user
 from tests.provider import Reply
-from tests.stack import Caller, Stack
+from tests.services import second_redis_url
+from tests.stack import Caller, Stack, running_stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
@@ -19,6 +22,19 @@ QUESTION = "What is the name of my sister Alma's cat?"
 TURNS = 100
 LONG = "Here is what there is to say about it, at length. " * 65
 """About 800 tokens: a hundred of these are twenty times what the model of 8,192 tokens is sent."""
+
+
+@pytest.fixture(scope="module")
+def running(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """A product of its own, which recalls."""
+    with django_db_blocker.unblock():
+        context = running_stack(
+            tmp_path_factory.mktemp("stack"), POCKETCHAT_RECALL="true", REDIS_URL=second_redis_url()
+        )
+    with context as stack:
+        yield stack
 
 
 def is_indexed(conversation: UUID) -> bool:
