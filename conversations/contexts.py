@@ -10,6 +10,8 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+from django.conf import settings
+
 from conversations import calibration, history, memory
 from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
