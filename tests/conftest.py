@@ -34,6 +34,12 @@ def _quick_passwords(settings: Settings) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _recalls(settings: Settings) -> None:
+    """What can be switched on is on in the tests' own process; the products under test say it for themselves."""
+    settings.POCKETCHAT_RECALL = True
+
+
+@pytest.fixture(autouse=True)
 def _no_scales_kept() -> None:
     """A process keeps them for a minute, and a test's rows are gone with it."""
     calibration.forget()
