@@ -8,8 +8,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
 from conversations.budgets import budget_for
-from conversations.providers.mcp_servers import BadServers, configured_servers
-from conversations.providers.overrides import BadModels, configured_models
+from conversations.providers.json_setting import BadSetting
+from conversations.providers.mcp_servers import configured_servers
+from conversations.providers.overrides import configured_models
 from conversations.providers.registry import default_model_name
 from conversations.text import estimate_tokens
 
@@ -143,7 +144,7 @@ def chat_model_has_a_key(**_: Any) -> list[CheckMessage]:
 def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
     try:
         configured_servers(settings.POCKETCHAT_MCP_SERVERS)
-    except BadServers as error:
+    except BadSetting as error:
         return [
             Error(
                 f"POCKETCHAT_MCP_SERVERS cannot be used: {error}",
@@ -157,7 +158,7 @@ def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
 def models_leave_room(**_: Any) -> list[CheckMessage]:
     try:
         said = configured_models(settings.POCKETCHAT_MODELS)
-    except BadModels as error:
+    except BadSetting as error:
         return [
             Error(
                 f"POCKETCHAT_MODELS cannot be used: {error}",

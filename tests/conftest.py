@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 
 import hypothesis
 import pytest
@@ -12,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -21,7 +22,8 @@ from conversations.models import Conversation, Turn
 from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
-from tests.stack import Caller, Stack, running_stack
+from tests.services import second_redis_url
+from tests.stack import Caller, OwnStack, Stack, running_stack
 
 # An example takes longer while the machine does something else, too.
 hypothesis.settings.register_profile("unhurried", deadline=None)
@@ -89,14 +91,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def running(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
+def running(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The product's processes, one set for each pytest process; they see rows only of transactional tests."""
-    with django_db_blocker.unblock():
-        context = running_stack(tmp_path_factory.mktemp("stack"), POCKETCHAT_LEASE="4", POCKETCHAT_PROVIDER_SILENCE="3")
-    with context as stack:
+    folder = tmp_path_factory.mktemp("stack")
+    with running_stack(folder, POCKETCHAT_LEASE="4", POCKETCHAT_PROVIDER_SILENCE="3") as stack:
         yield stack
+
+
+@pytest.fixture(scope="module")
+def own_stack(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> OwnStack:
+    """For a module whose `running` product is set up in another way than the one all others share."""
+    return partial(running_stack, tmp_path_factory.mktemp("stack"), REDIS_URL=second_redis_url())
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -135,6 +135,10 @@ def running_stack(folder: Path, **environment: str) -> Iterator[Stack]:
         stack.start_web()
         stack.start_worker()
         yield stack
+
+
+OwnStack = Callable[..., AbstractContextManager[Stack]]
+"""Starts a product; takes its settings by name."""
 
 
 class Caller:

@@ -5,21 +5,17 @@ a program of this machine, {"url": …, "headers": {…}} for a server elsewhere
 of the environment, so that keys need not stand in the file.
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from conversations.providers.json_setting import BadSetting, document_in
+
 NAME = re.compile(r"[A-Za-z0-9-]{1,24}")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-
-
-class BadServers(ValueError):
-    """The setting cannot be meant; the sentence says why, and holds no value of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +35,22 @@ def configured_servers(setting: str) -> tuple[Server, ...]:
     """Read the setting; an empty one names no server.
 
     Raises:
-        BadServers
+        BadSetting
     """
-    if not setting.strip():
+    document = document_in(setting)
+    if document is None:
         return ()
-    source = _source(setting.strip())
-    try:
-        document = json.loads(source)
-    except (ValueError, RecursionError) as error:
-        raise BadServers("It is not valid JSON.") from error
     named = document.get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(named, dict):
-        raise BadServers('It has no object "mcpServers".')
+        raise BadSetting('It has no object "mcpServers".')
     return tuple(_server(name, entry) for name, entry in named.items())
-
-
-def _source(setting: str) -> str:
-    if setting.startswith("{"):
-        return setting
-    try:
-        return Path(setting).read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadServers(f"The file {setting} cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise BadServers(f"The file {setting} is not in UTF-8.") from error
 
 
 def _server(name: str, entry: Any) -> Server:
     if not NAME.fullmatch(name):
-        raise BadServers(f"The name {name!r} must be letters, digits and hyphens, at most 24 of them.")
+        raise BadSetting(f"The name {name!r} must be letters, digits and hyphens, at most 24 of them.")
     if not isinstance(entry, dict) or not (entry.get("command") or entry.get("url")):
-        raise BadServers(f'The server {name} has neither "command" nor "url".')
+        raise BadSetting(f'The server {name} has neither "command" nor "url".')
     server = Server(
         name=name,
         command=_text(name, "command", entry.get("command") or ""),
@@ -80,7 +61,7 @@ def _server(name: str, entry: Any) -> Server:
         headers=_texts(name, "headers", entry),
     )
     if not server.command and not _is_address(server.url):
-        raise BadServers(f'The "url" of the server {name} is no address.')
+        raise BadSetting(f'The "url" of the server {name} is no address.')
     return server
 
 
@@ -95,7 +76,7 @@ def _is_address(url: str) -> bool:
 def _of_kind(name: str, key: str, entry: dict[str, Any], kind: type) -> Any:
     value = entry.get(key) or kind()
     if not isinstance(value, kind):
-        raise BadServers(f'"{key}" of the server {name} must be {"a list" if kind is list else "an object"}.')
+        raise BadSetting(f'"{key}" of the server {name} must be {"a list" if kind is list else "an object"}.')
     return value
 
 
@@ -105,12 +86,12 @@ def _texts(name: str, key: str, entry: dict[str, Any]) -> dict[str, str]:
 
 def _text(name: str, key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise BadServers(f'"{key}" of the server {name} holds something that is no text.')
+        raise BadSetting(f'"{key}" of the server {name} holds something that is no text.')
 
     def variable(found: re.Match[str]) -> str:
         default = found[2]
         if (given := os.environ.get(found[1], default)) is None:
-            raise BadServers(f"The variable {found[1]} that the server {name} needs is not set.")
+            raise BadSetting(f"The variable {found[1]} that the server {name} needs is not set.")
         return given
 
     return VARIABLE.sub(variable, value)

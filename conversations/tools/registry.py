@@ -13,7 +13,8 @@ from django.utils.module_loading import import_string
 
 from conversations.database import in_thread
 from conversations.providers.errors import ToolRefused
-from conversations.providers.mcp_servers import BadServers, Server, configured_servers
+from conversations.providers.json_setting import BadSetting
+from conversations.providers.mcp_servers import Server, configured_servers
 from conversations.providers.values import ToolSpec
 from conversations.tools.clock import CurrentTime
 from conversations.tools.search import SearchConversation
@@ -60,7 +61,7 @@ async def _listed() -> dict[str, Tool]:
     tools: dict[str, Tool] = {tool.spec.name: tool for tool in OWN}
     try:
         servers = configured_servers(settings.POCKETCHAT_MCP_SERVERS)
-    except BadServers:  # The system check says why; perhaps the file was changed since.
+    except BadSetting:  # The system check says why; perhaps the file was changed since.
         log.warning("mcp_servers_not_read")
         servers = ()
     for remote in await _connected(servers) if servers else []:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from conversations.models import Conversation, Message, Turn
@@ -18,8 +17,7 @@ from tests.browser.talk import talk_about_bread
 from tests.browser.test_branches import snap
 from tests.factories import exchange, make_conversation
 from tests.provider import Reply
-from tests.services import second_redis_url
-from tests.stack import Stack, running_stack
+from tests.stack import OwnStack, Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
@@ -35,19 +33,9 @@ QUESTIONS_BELOW = """(divider) => {
 
 
 @pytest.fixture(scope="module")
-def running(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A product of its own: with little room for earlier turns, and a second model at the same provider."""
-    with django_db_blocker.unblock():
-        context = running_stack(
-            tmp_path_factory.mktemp("stack"),
-            POCKETCHAT_LEASE="4",
-            POCKETCHAT_PROVIDER_SILENCE="3",
-            POCKETCHAT_HISTORY_TOKENS=str(ROOM),
-            REDIS_URL=second_redis_url(),
-        )
-    with context as stack:
+def running(own_stack: OwnStack) -> Iterator[Stack]:
+    """With little room for earlier turns, and a second model at the same provider."""
+    with own_stack(POCKETCHAT_LEASE="4", POCKETCHAT_PROVIDER_SILENCE="3", POCKETCHAT_HISTORY_TOKENS=str(ROOM)) as stack:
         stack.environment["POCKETCHAT_BUNDLED_URL"] = stack.provider.openai_url
         stack.stop("web0")
         stack.restart_web()

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from conversations.models import Conversation
 from tests.browser.conftest import Visit
 from tests.browser.test_branches import snap
 from tests.provider import Reply
-from tests.services import second_redis_url
-from tests.stack import Stack, running_stack
+from tests.stack import OwnStack, Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
@@ -21,18 +19,9 @@ SMALL = "small"
 
 
 @pytest.fixture(scope="module")
-def running(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A product of its own, whose conversations are named by a model of their own."""
-    with django_db_blocker.unblock():
-        context = running_stack(
-            tmp_path_factory.mktemp("stack"),
-            POCKETCHAT_TITLES="true",
-            POCKETCHAT_SMALL_MODEL=f"openai:{SMALL}",
-            REDIS_URL=second_redis_url(),
-        )
-    with context as stack:
+def running(own_stack: OwnStack) -> Iterator[Stack]:
+    """Its conversations are named by a model of their own."""
+    with own_stack(POCKETCHAT_TITLES="true", POCKETCHAT_SMALL_MODEL=f"openai:{SMALL}") as stack:
         yield stack
 
 

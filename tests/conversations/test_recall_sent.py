@@ -5,15 +5,13 @@ from uuid import UUID
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoDbBlocker
 
 from conversations import index
 from conversations.models import Conversation, Embedding, Message, Turn
 from pocketchat.embedded.process import wait_until
 from tests.factories import exchange, make_conversation, make_user
 from tests.provider import Reply
-from tests.services import second_redis_url
-from tests.stack import Caller, Stack, running_stack
+from tests.stack import Caller, OwnStack, Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
@@ -25,15 +23,9 @@ LONG = "Here is what there is to say about it, at length. " * 65
 
 
 @pytest.fixture(scope="module")
-def running(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A product of its own, which recalls."""
-    with django_db_blocker.unblock():
-        context = running_stack(
-            tmp_path_factory.mktemp("stack"), POCKETCHAT_RECALL="true", REDIS_URL=second_redis_url()
-        )
-    with context as stack:
+def running(own_stack: OwnStack) -> Iterator[Stack]:
+    """It recalls."""
+    with own_stack(POCKETCHAT_RECALL="true") as stack:
         yield stack
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from conversations.providers.mcp_servers import BadServers, configured_servers
+from conversations.providers.json_setting import BadSetting
+from conversations.providers.mcp_servers import configured_servers
 
 
 def servers(**entries: Any) -> str:
@@ -57,12 +58,12 @@ def test_variables_stand_in_for_keys_and_no_key_is_shown(monkeypatch: pytest.Mon
     ],
 )
 def test_what_cannot_be_meant_is_said(setting: str, words: str) -> None:
-    with pytest.raises(BadServers, match=words):
+    with pytest.raises(BadSetting, match=words):
         configured_servers(setting)
 
 
 def test_a_file_in_another_encoding_is_refused_in_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "servers.json"
     file.write_bytes(servers(x={"command": "café"}).replace("\\u00e9", "é").encode("latin-1"))
-    with pytest.raises(BadServers, match="not in UTF-8"):
+    with pytest.raises(BadSetting, match="not in UTF-8"):
         configured_servers(str(file))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from conversations.providers.overrides import BadModels, Override, configured_models
+from conversations.providers.json_setting import BadSetting
+from conversations.providers.overrides import Override, configured_models
 from conversations.providers.price_list import as_text
 from conversations.providers.registry import BUNDLED, chat_model_info
 from conversations.providers.windows import KNOWN, UNKNOWN, takes_images, window_of
@@ -99,5 +100,5 @@ def test_it_is_the_json_itself_or_a_file_of_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_said(setting: str, words: str) -> None:
-    with pytest.raises(BadModels, match=words):
+    with pytest.raises(BadSetting, match=words):
         configured_models(setting)
