@@ -90,6 +90,10 @@ class Stack:
     def output(self, name: str) -> str:
         return self._output(name).read_text()
 
+    def ends_of_outputs(self, characters: int = 5000) -> list[tuple[str, str]]:
+        """Name and last words of every process that was ever started, those that are gone included."""
+        return [(file.stem, file.read_text()[-characters:]) for file in sorted(self.folder.glob("*.out"))]
+
     def _start(self, name: str, argv: tuple[str, ...]) -> None:
         command = Command((sys.executable, *argv), environment=self.environment, folder=ROOT)
         self._processes[name] = spawn(command, output=self._output(name))
