@@ -191,6 +191,16 @@ def test_a_tightened_request_is_half_as_long(conversation: Conversation) -> None
     assert 0 < tight.tokens_of("window") <= 66
 
 
+def test_a_question_that_fitted_is_not_refused_by_what_is_made_smaller_for_it(conversation: Conversation) -> None:
+    """Three quarters of the window could not hold it: then the earlier turns go, and it stays."""
+    answered(conversation)
+    turn = ask(conversation, "word " * 2600)
+    record = context_of(question_of(turn), tools=Toolbox(), is_tightened=True).record
+    assert record.tokens_of("prompt") + record.reply > 3000
+    assert record.sent == (turn.prompt_id,)
+    assert record.window == record.tokens_of("system") + record.tokens_of("prompt") + record.reply
+
+
 @pytest.fixture
 def by_pairs(settings: Settings) -> None:
     settings.POCKETCHAT_CONTEXT_POLICY = "pairs"
