@@ -11,6 +11,7 @@ from django.http import Http404
 from accounts.models import User
 from conversations.models import Conversation, Message, Turn
 from conversations.querysets import ConversationQuerySet, MessageQuerySet, TurnQuerySet, visible_to
+from conversations.refusals import GONE
 
 
 def conversations_of(user: User | AnonymousUser) -> ConversationQuerySet:
@@ -24,7 +25,7 @@ def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conver
     """Raises `Http404` when it is not one `user` may see."""
     conversation: Conversation | None = conversations_of(user).filter(pk=conversation_id).first()
     if conversation is None:
-        raise Http404("This conversation does not exist, or no longer.")
+        raise Http404(GONE.format("conversation"))
     return conversation
 
 
@@ -32,7 +33,7 @@ def turn_of(user: User | AnonymousUser, turn_id: UUID) -> Turn:
     """Raises `Http404` when it is not in a conversation `user` may see; brings the conversation and the question."""
     turn: Turn | None = _turns_of(user).filter(pk=turn_id).select_related("conversation", "prompt").first()
     if turn is None:
-        raise Http404("This reply does not exist, or no longer.")
+        raise Http404(GONE.format("reply"))
     return turn
 
 
@@ -55,7 +56,7 @@ def message_of(user: User | AnonymousUser, conversation_id: UUID, message_id: in
         .first()
     )
     if message is None:
-        raise Http404("This message does not exist, or no longer.")
+        raise Http404(GONE.format("message"))
     return message
 
 
@@ -63,11 +64,17 @@ def branch_page(
     conversation: Conversation, *, before: int | None, limit: int, through: int | None = None
 ) -> MessageQuerySet:
     """The newest `limit` messages of the active branch, or those before one of the conversation's messages, or up to
-    and including one."""
+    and including one.
+
+    Raises:
+        Http404: that message is not there, or no longer.
+    """
     tip = conversation.head_id
     if (end := before or through) is not None:
-        field = "parent_id" if before else "pk"
-        tip = Message.objects.filter(conversation=conversation, pk=end).values_list(field, flat=True).first()
+        one = Message.objects.filter(conversation=conversation, pk=end).values("pk", "parent_id").first()
+        if one is None:
+            raise Http404(GONE.format("message"))
+        tip = one["parent_id" if before else "pk"]
     return Message.objects.branch(tip, rows=limit)
 
 

@@ -4,7 +4,7 @@ from django.http import Http404
 
 from accounts.models import User
 from conversations.models import Conversation
-from conversations.refusals import KeyReused
+from conversations.refusals import GONE, KeyReused
 
 
 def begin(owner: User, *, request_key: str, **fields: object) -> tuple[Conversation, bool]:
@@ -18,7 +18,7 @@ def begin(owner: User, *, request_key: str, **fields: object) -> tuple[Conversat
     if is_new:
         return made, True
     if made.trashed_at is not None:
-        raise Http404("This conversation does not exist, or no longer.")
+        raise Http404(GONE.format("conversation"))
     # What its owner has changed since says nothing about how it began.
     is_untouched = made.head_id is None and made.title_source == fields.get("title_source", made.title_source)
     if is_untouched and any(getattr(made, name) != value for name, value in fields.items()):

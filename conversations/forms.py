@@ -32,12 +32,12 @@ class LineField(forms.CharField):
 class KeyedForm(forms.Form):
     """One whose repetition is the same request."""
 
-    request_key = forms.CharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
+    request_key = CleanCharField(max_length=REQUEST_KEY_CHARACTERS, required=False)
 
     def request_key_or_new(self) -> str:
         """One too long is cut: the same again must name the same."""
-        key: str = self.cleaned_data.get("request_key") or self.data.get("request_key", "")[:REQUEST_KEY_CHARACTERS]
-        return key or str(uuid4())
+        key: str = self.cleaned_data.get("request_key") or clean(self.data.get("request_key", ""))
+        return key[:REQUEST_KEY_CHARACTERS] or str(uuid4())
 
 
 class RetryForm(KeyedForm):

@@ -14,6 +14,10 @@ from conversations.querysets import ConversationQuerySet
 SALT = "conversations"
 
 
+class BadCursor(ValueError):
+    """We did not make it, or under another key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a conversation stands in the order: pinned first, then by activity, then by id."""
@@ -50,10 +54,14 @@ def cursor_of(row: Conversation) -> str:
     return signing.dumps([row.pinned, row.last_activity_at.isoformat(), str(row.pk)], salt=SALT)
 
 
-def place_of(cursor: str) -> Place | None:
-    """What a cursor says; None for one that we did not make."""
+def place_of(cursor: str) -> Place:
+    """What a cursor says.
+
+    Raises:
+        BadCursor
+    """
     try:
         pinned, active, pk = signing.loads(cursor, salt=SALT)
-    except signing.BadSignature:
-        return None
+    except signing.BadSignature as error:
+        raise BadCursor from error
     return Place(pinned, datetime.fromisoformat(active), UUID(pk))

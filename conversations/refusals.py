@@ -3,6 +3,9 @@
 from typing import ClassVar
 from uuid import UUID
 
+GONE = "This {} does not exist, or no longer."
+"""The sentence of what is not found, or is not one's own."""
+
 
 class Refusal(Exception):
     """Nothing was changed. `code` never changes its meaning; `facts` go with it into the API's answer."""

@@ -8,7 +8,6 @@ import re
 import unicodedata
 from typing import Any
 
-REPLACEMENT = "\ufffd"
 ELLIPSIS = "…"
 
 # Tab and newline are the only C0 controls that mean something in a message.

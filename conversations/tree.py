@@ -12,6 +12,7 @@ from django.db.models import Max, Q
 from django.http import Http404
 
 from conversations.models import Conversation, Message
+from conversations.refusals import GONE
 
 WHOLE_BRANCH = 2**31 - 1
 """Rows: more than any branch has."""
@@ -71,7 +72,7 @@ def locked(conversation_id: UUID) -> Conversation:
     rows = Conversation.objects.select_for_update().filter(pk=conversation_id, trashed_at__isnull=True)
     conversation: Conversation | None = rows.first()
     if conversation is None:
-        raise Http404("This conversation does not exist, or no longer.")
+        raise Http404(GONE.format("conversation"))
     return conversation
 
 
@@ -79,7 +80,7 @@ def message_in(conversation: Conversation, message_id: int) -> Message:
     """Raises `Http404` when it is not one of the conversation's."""
     message: Message | None = Message.objects.filter(conversation=conversation, pk=message_id).first()
     if message is None:
-        raise Http404("This message does not exist, or no longer.")
+        raise Http404(GONE.format("message"))
     return message
 
 

@@ -11,11 +11,11 @@ from conversations.budgets import budget_for
 from conversations.providers.json_setting import BadSetting
 from conversations.providers.mcp_servers import configured_servers
 from conversations.providers.overrides import configured_models
-from conversations.providers.registry import default_model_name
+from conversations.providers.registry import default_model_name, is_at_our_server
 from conversations.text import estimate_tokens
+from pocketchat.environment import LOOPBACK
 
 TAG = "pocketchat"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 HEARTBEATS_IN_A_LEASE = 4
 """A worker may be late for two and still hold its turn."""
 POSITIVE = (
@@ -27,10 +27,17 @@ POSITIVE = (
     "POCKETCHAT_HEARTBEAT",
     "POCKETCHAT_STREAM_LIFE",
     "POCKETCHAT_TOOL_ROUNDS",
+    "POCKETCHAT_REPLIES_A_PERSON",
 )
 MOST_ROUNDS = 20
 """Every round is one more request that somebody pays for."""
-NOT_NEGATIVE = ("POCKETCHAT_CONTEXT_WINDOW", "POCKETCHAT_HISTORY_TOKENS", "POCKETCHAT_RETRIEVED_TOKENS")
+NOT_NEGATIVE = (
+    "POCKETCHAT_CONTEXT_WINDOW",
+    "POCKETCHAT_HISTORY_TOKENS",
+    "POCKETCHAT_RETRIEVED_TOKENS",
+    "POCKETCHAT_DATABASE_POOL",
+)
+MODELS = ("POCKETCHAT_CHAT_MODEL", "POCKETCHAT_SMALL_MODEL")
 POLICIES = ("tokens", "pairs")
 LEAST_QUESTION = 100
 """Tokens that a model's other parts must leave for a question."""
@@ -87,16 +94,21 @@ def reply_fits_window(**_: Any) -> list[CheckMessage]:
     ]
 
 
-def chat_model_is_named(**_: Any) -> list[CheckMessage]:
+def models_are_named(**_: Any) -> list[CheckMessage]:
+    named = [(setting, getattr(settings, setting)) for setting in MODELS]
+    return [
+        Error(
+            f"{setting} is {model!r}, without a provider.",
+            hint="Write provider:name, such as openai:gpt-5-mini or anthropic:claude-sonnet-4-5.",
+            id="pocketchat.E005",
+        )
+        for setting, model in named
+        if model and not all(model.partition(":"))
+    ]
+
+
+def chat_model_goes_with_its_server(**_: Any) -> list[CheckMessage]:
     model = settings.POCKETCHAT_CHAT_MODEL
-    if model and not all(model.partition(":")):
-        return [
-            Error(
-                f"POCKETCHAT_CHAT_MODEL is {model!r}, without a provider.",
-                hint="Write provider:name, such as openai:gpt-5-mini or anthropic:claude-sonnet-4-5.",
-                id="pocketchat.E005",
-            )
-        ]
     idle = [name for name in ("POCKETCHAT_CHAT_BASE_URL", "POCKETCHAT_CHAT_API_KEY") if getattr(settings, name)]
     if model or not idle:
         return []
@@ -126,19 +138,24 @@ def base_url_is_an_address(**_: Any) -> list[CheckMessage]:
 KEYS = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
-def chat_model_has_a_key(**_: Any) -> list[CheckMessage]:
+def models_have_keys(**_: Any) -> list[CheckMessage]:
     """For the providers named in the README; others look for their own variables when they are first asked."""
-    variable = KEYS.get(settings.POCKETCHAT_CHAT_MODEL.partition(":")[0])
-    given = settings.POCKETCHAT_CHAT_API_KEY or settings.POCKETCHAT_CHAT_BASE_URL
-    if variable is None or given or os.environ.get(variable):
-        return []
+    missing = [(setting, variable) for setting in MODELS if (variable := _missing_key(getattr(settings, setting)))]
     return [
         Error(
-            f"POCKETCHAT_CHAT_MODEL is {settings.POCKETCHAT_CHAT_MODEL}, and {variable} is not set.",
+            f"{setting} is {getattr(settings, setting)}, and {variable} is not set.",
             hint=f"Set {variable}, or POCKETCHAT_CHAT_BASE_URL for a server of your own.",
             id="pocketchat.E008",
         )
+        for setting, variable in missing
     ]
+
+
+def _missing_key(model: str) -> str:
+    """The variable that its provider's key would stand in; empty when nothing is missing."""
+    variable = KEYS.get(model.partition(":")[0], "")
+    given = settings.POCKETCHAT_CHAT_API_KEY or settings.POCKETCHAT_CHAT_BASE_URL
+    return "" if (given and is_at_our_server(model)) or os.environ.get(variable) else variable
 
 
 def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
@@ -216,11 +233,12 @@ CHECKS = (
     context_policy_is_known,
     system_prompt_fits,
     mcp_servers_can_be_read,
-    chat_model_has_a_key,
+    models_have_keys,
     address_is_protected,
     figures_make_sense,
     lease_outlasts_heartbeats,
     reply_fits_window,
-    chat_model_is_named,
+    models_are_named,
+    chat_model_goes_with_its_server,
     base_url_is_an_address,
 )

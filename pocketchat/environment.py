@@ -9,6 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 FEW = 10
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Names of this machine that no other reaches."""
+
 
 class Environment(environ.Env):  # type: ignore[misc]  # the package has no types
     def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:

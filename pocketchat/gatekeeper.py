@@ -14,13 +14,14 @@ from typing import Any
 
 from django.utils.http import parse_header_parameters
 
+from pocketchat.errors import API
+
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
-API = "/api/"
 DRAINED = 10
 """How many times the limit is read before the client is cut off instead."""
 PATIENCE = 60.0

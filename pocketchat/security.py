@@ -1,8 +1,7 @@
 """The Content-Security-Policy of every response: nothing inline, nothing from elsewhere."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -22,27 +21,12 @@ POLICY = "; ".join(
 )
 
 
-class ContentSecurityPolicyMiddleware:
-    """Adds the policy; works in both worlds, so that no request is moved to a thread for its sake."""
+def content_security_policy(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A middleware of Django's."""
 
-    sync_capable = True
-    async_capable = True
+    def answered(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response.headers.setdefault("Content-Security-Policy", POLICY)
+        return response
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        response = self.get_response(request)
-        if isinstance(response, HttpResponseBase):
-            return _with_policy(response)
-        return self._with_policy_later(response)
-
-    async def _with_policy_later(self, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
-        return _with_policy(await response)
-
-
-def _with_policy(response: HttpResponseBase) -> HttpResponseBase:
-    response.headers.setdefault("Content-Security-Policy", POLICY)
-    return response
+    return answered

@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 from django.core.exceptions import ImproperlyConfigured
 
 from pocketchat.embedded.places import Places
-from pocketchat.environment import Environment, choice, mail_server, postgres_database
+from pocketchat.environment import LOOPBACK, Environment, choice, mail_server, postgres_database
 from pocketchat.logs import logging_config
 from pocketchat.secret_key import kept_secret_key
 
@@ -37,9 +37,8 @@ _address = urlsplit(POCKETCHAT_URL)
 if _address.scheme not in ("http", "https") or not _address.hostname:
     raise ImproperlyConfigured("POCKETCHAT_URL must be a full address, such as https://chat.example.org")
 
-_LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
-_is_loopback = _address.hostname in ("localhost", "127.0.0.1", "::1")
-ALLOWED_HOSTS = [*_LOOPBACK, *env.list("ALLOWED_HOSTS", default=[])]
+_is_loopback = _address.hostname in LOOPBACK
+ALLOWED_HOSTS = [*(f"[{name}]" if ":" in name else name for name in LOOPBACK), *env.list("ALLOWED_HOSTS", default=[])]
 if not _is_loopback:
     ALLOWED_HOSTS.append(_address.hostname)
 CSRF_TRUSTED_ORIGINS = [f"{_address.scheme}://{_address.netloc}"]
@@ -173,7 +172,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "pocketchat.security.ContentSecurityPolicyMiddleware",
+    "pocketchat.security.content_security_policy",
     "pocketchat.sound_requests.sound_requests",
     "pocketchat.time_zone.reader_time_zone",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -187,7 +186,6 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "pocketchat.urls"
-ASGI_APPLICATION = "pocketchat.asgi.application"
 
 TEMPLATES = [
     {
@@ -320,8 +318,8 @@ X_FRAME_OPTIONS = "DENY"
 # A pasted text far too long still arrives, so that it can be refused with its size and the limit; what is larger than
 # this is refused by pocketchat.gatekeeper.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
-# JSON takes up to a hundred times its size in memory; the longest question, escaped, has half of this.
-POCKETCHAT_API_BODY_BYTES = 2_000_000
+# JSON takes up to a hundred times its size in memory. Escaped, a character beyond the first 65,536 takes twelve bytes.
+POCKETCHAT_API_BODY_BYTES = max(2_000_000, 13 * POCKETCHAT_PROMPT_CHARACTERS)
 if not _is_https and (_is_loopback or POCKETCHAT_ALLOW_HTTP):
     # On this machine alone there is no network to protect and no certificate to have; an http address
     # anywhere else is an error (pocketchat.checks) unless somebody has answered for the network.

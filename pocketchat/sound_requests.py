@@ -1,36 +1,24 @@
 """Refuses what no client sends by honest means, before something further in trips over it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 
 from pocketchat.errors import error_response
 
-Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+Handler = Callable[[HttpRequest], HttpResponseBase]
 CHARSETS = ("", "utf-8", "utf8", "us-ascii", "iso-8859-1", "windows-1252")
 """What browsers send forms in; the decoders for others read bytes that are no text, or fail."""
 
 
-@sync_and_async_middleware
 def sound_requests(get_response: Handler) -> Handler:
     """Django middleware: 400, 401 or 415 for a request that is not sound; a cookie that is not is passed over."""
-    if iscoroutinefunction(get_response):
 
-        async def later(request: HttpRequest) -> HttpResponseBase:
-            if refusal := _refusal(request):
-                return refusal
-            response: HttpResponseBase = await get_response(request)
-            return response
+    def answered(request: HttpRequest) -> HttpResponseBase:
+        return _refusal(request) or get_response(request)
 
-        return later
-
-    def now(request: HttpRequest) -> HttpResponseBase:
-        return _refusal(request) or get_response(request)  # type: ignore[return-value]  # it is no coroutine function
-
-    return now
+    return answered
 
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:

@@ -35,6 +35,18 @@ def test_the_settings_as_they_come_are_sound() -> None:
         ({"POCKETCHAT_SYSTEM_PROMPT": "word " * 2000}, "pocketchat.E013"),
         ({"POCKETCHAT_CHAT_MODEL": "gpt-5"}, "pocketchat.E005"),
         ({"POCKETCHAT_CHAT_API_KEY": "key"}, "pocketchat.E006"),
+        ({"POCKETCHAT_SMALL_MODEL": "gpt-5-nano"}, "pocketchat.E005"),
+        ({"POCKETCHAT_SMALL_MODEL": "openai:gpt-5-nano"}, "pocketchat.E008"),
+        (
+            {
+                "POCKETCHAT_CHAT_MODEL": "anthropic:claude-opus-4-8",
+                "POCKETCHAT_CHAT_API_KEY": "key",
+                "POCKETCHAT_SMALL_MODEL": "openai:gpt-5-nano",
+            },
+            "pocketchat.E008",
+        ),
+        ({"POCKETCHAT_REPLIES_A_PERSON": 0}, "pocketchat.E002"),
+        ({"POCKETCHAT_DATABASE_POOL": -1}, "pocketchat.E002"),
         ({"POCKETCHAT_CHAT_MODEL": "openai:gpt-5"}, "pocketchat.E008"),
         ({"POCKETCHAT_CHAT_MODEL": "anthropic:claude-opus-4-8"}, "pocketchat.E008"),
         ({"POCKETCHAT_CHAT_MODEL": "openai:x", "POCKETCHAT_CHAT_BASE_URL": "localhost:11434"}, "pocketchat.E007"),

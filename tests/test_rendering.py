@@ -34,7 +34,7 @@ FORBIDDEN = {
 }
 HARMLESS = {
     "accent", "alttext", "aria-label", "checked", "class", "columnalign", "columnlines", "columnspacing",
-    "data-copy", "depth", "dir", "disabled", "display", "displaystyle", "fence", "form", "height", "href",
+    "depth", "dir", "disabled", "display", "displaystyle", "fence", "form", "height", "href",
     "largeop", "linethickness", "lspace", "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rel",
     "rowlines", "rowspacing", "rspace", "scriptlevel", "start", "stretchy", "tabindex", "target", "title", "type",
     "voffset", "width",
@@ -344,7 +344,7 @@ def test_a_code_block_names_its_language_and_offers_a_copy() -> None:
     page = harmless(html)
 
     assert html.startswith('<figure class="code"><figcaption><span class="code-language">python</span>')
-    assert page.all("button") == [{"type": "button", "class": "code-copy", "data-copy": ""}]
+    assert page.all("button") == [{"type": "button", "class": "code-copy"}]
     assert page.all("pre") == [{"dir": "ltr", "tabindex": "0"}]
     assert '<span class="k">def</span> <span class="nf">f</span>' in html
     assert page.text == 'pythonCopydef f(): return "<b>"  # note\n\n'

@@ -4,7 +4,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.models import User
 from conversations import access, asking, beginnings
-from conversations.api.keys import request_key
+from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.pagination import ConversationPages
 from conversations.api.serializers import (
     ConversationSerializer,
@@ -31,6 +31,18 @@ from conversations.tree import children_of
 MESSAGES_AT_MOST = 200
 
 
+class ConversationQuery(serializers.Serializer[Any]):
+    archived = serializers.BooleanField(required=False, default=False)
+
+
+@extend_schema_view(
+    get=extend_schema(
+        parameters=[OpenApiParameter("archived", bool, description="Those in the archive, and no others.")]
+    ),
+    post=extend_schema(
+        parameters=[IDEMPOTENCY_KEY], responses={201: ConversationSerializer, 200: ConversationSerializer}
+    ),
+)
 class ConversationList(generics.ListCreateAPIView[Conversation]):
     """List mine; make one."""
 
@@ -38,8 +50,9 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
     pagination_class = ConversationPages
 
     def get_queryset(self) -> QuerySet[Conversation]:
-        archived = self.request.query_params.get("archived") == "true"
-        return access.conversations_of(self.request.user).filter(archived=archived)
+        query = ConversationQuery(data=self.request.query_params)
+        query.is_valid(raise_exception=True)
+        return access.conversations_of(self.request.user).filter(**query.validated_data)
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)
@@ -110,7 +123,7 @@ class TitleSuggestion(APIView):
 class MessageDetail(APIView):
     """A version of a question or of a reply."""
 
-    @extend_schema(responses=ConversationSerializer)
+    @extend_schema(responses={200: ConversationSerializer})
     def delete(self, request: Request, conversation_id: UUID, message_id: int) -> Response:
         """Delete it with everything below it, for good; a head below it falls back to its neighbour."""
         conversation = access.conversation_of(request.user, conversation_id)
@@ -123,7 +136,7 @@ class TurnList(APIView):
 
     @extend_schema(
         request=NewTurnSerializer,
-        parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
+        parameters=[IDEMPOTENCY_KEY],
         responses={201: TurnSerializer, 200: TurnSerializer},
     )
     def post(self, request: Request, conversation_id: UUID) -> Response:

@@ -2,9 +2,17 @@
 
 from uuid import uuid4
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from conversations.api.serializers import RequestKeySerializer
+
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Names the request: sent again under the same key, it does nothing and answers the same.",
+)
 
 
 def request_key(request: Request) -> str:

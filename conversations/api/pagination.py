@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from conversations.listing import page_of, place_of
+from conversations.listing import BadCursor, page_of, place_of
 
 PAGE = 50
 PAGE_AT_MOST = 200
@@ -19,10 +19,10 @@ class PageQuery(serializers.Serializer[Any]):
     cursor = serializers.CharField(required=False, default="")
 
     def validate_cursor(self, cursor: str) -> object:
-        place = place_of(cursor) if cursor else None
-        if cursor and place is None:
-            raise serializers.ValidationError("This cursor is not one we made.")
-        return place
+        try:
+            return place_of(cursor) if cursor else None
+        except BadCursor as error:
+            raise serializers.ValidationError("This cursor is not one we made.") from error
 
 
 class ConversationPages(BasePagination):

@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access, asking
 from conversations.api.conversations import answered
-from conversations.api.keys import request_key
+from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.serializers import RegenerateSerializer, TurnSerializer
 from conversations.prompts import model_for
 from conversations.tasks import stop_turn
@@ -32,7 +32,7 @@ class TurnStop(APIView):
 class TurnRegenerate(APIView):
     @extend_schema(
         request=RegenerateSerializer,
-        parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
+        parameters=[IDEMPOTENCY_KEY],
         responses={201: TurnSerializer, 200: TurnSerializer},
     )
     def post(self, request: Request, turn_id: UUID) -> Response:

@@ -82,13 +82,13 @@ def chat_model(name: str) -> ChatModel:
 def _base_url(name: str) -> str:
     """Empty: the provider's own address."""
     if name != BUNDLED:
-        return str(settings.POCKETCHAT_CHAT_BASE_URL) if _is_at_our_server(name) else ""
+        return str(settings.POCKETCHAT_CHAT_BASE_URL) if is_at_our_server(name) else ""
     if not settings.POCKETCHAT_BUNDLED_URL:
         raise ProviderError("not_configured")
     return str(settings.POCKETCHAT_BUNDLED_URL)
 
 
-def _is_at_our_server(name: str) -> bool:
+def is_at_our_server(name: str) -> bool:
     """Whether the address and the key of the settings are meant for it."""
     chat, small = settings.POCKETCHAT_CHAT_MODEL, settings.POCKETCHAT_SMALL_MODEL
     provider = name.partition(":")[0]
@@ -99,7 +99,7 @@ def _key(name: str) -> str:
     """Empty: the provider reads its own variable, at its own address."""
     if name == BUNDLED:
         return KEYLESS
-    if not _is_at_our_server(name):
+    if not is_at_our_server(name):
         return ""
     # A provider's own key is for its own address alone, whatever server stands at the one that was set.
     keyless = KEYLESS if settings.POCKETCHAT_CHAT_BASE_URL else ""

@@ -17,6 +17,7 @@ OWN = {
     "smollm2": 8_192,
     "gpt-4o": 128_000,
     "gpt-": 400_000,
+    "gpt-oss": 8_192,
     "chatgpt": 128_000,
     "o1": 200_000,
     "o3": 200_000,
@@ -25,7 +26,7 @@ OWN = {
     "gemini": 1_048_576,
 }
 """Of the bundled model, and of models newer than the list, or with names that it does not know: by the beginning of
-the name, the longest that fits counts."""
+the name, the longest that fits counts. Open weights are run by servers of one's own: see `UNKNOWN`."""
 
 UNKNOWN = 8_192
 """Assumed for the others, such as local models, whose servers are often started with little; the settings

@@ -68,7 +68,7 @@ def code_figure(code: str, info: str, allowance: Allowance) -> str:
     label = info.split(maxsplit=1)[0][:_LONGEST_LABEL] if info.strip() else ""
     return (
         f'<figure class="code"><figcaption><span class="code-language">{escape(label)}</span>'
-        '<button type="button" class="code-copy" data-copy>Copy</button></figcaption>'
+        '<button type="button" class="code-copy">Copy</button></figcaption>'
         f'<pre dir="ltr" tabindex="0"><code>{_coloured(code, label, allowance)}</code></pre></figure>\n'
     )
 

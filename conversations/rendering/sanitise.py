@@ -36,7 +36,6 @@ _ATTRIBUTES: dict[str, set[str]] = {
     "ol": {"dir", "start"},
     "pre": {"dir", "tabindex"},
     "div": {"tabindex"},
-    "button": {"data-copy"},
     "input": {"checked", "disabled"},
 }
 _CLASSES = {

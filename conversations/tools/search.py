@@ -59,9 +59,16 @@ def found(turn: Turn, query: str) -> str:
     )
     hits = _within(SECONDS, branch.by_mentions(query)[: HITS + 1])
     if not hits:
-        return "No earlier message of this conversation mentions it."
-    more = ["There are more, older ones."] if len(hits) > HITS else []
+        return _nothing_found(turn)
+    more = ["There are more."] if len(hits) > HITS else []
     return "\n\n".join([*(_excerpt(hit, query) for hit in hits[:HITS]), *more])
+
+
+def _nothing_found(turn: Turn) -> str:
+    oldest = Message.objects.branch(turn.prompt.parent_id, rows=ROWS).first()
+    if oldest and oldest.parent_id:
+        return f"None of the newest {ROWS:,} messages of this conversation mentions it; older ones were not searched."
+    return "No earlier message of this conversation mentions it."
 
 
 def _within(seconds: float, scored: QuerySet[Message]) -> list[Message]:

@@ -64,13 +64,14 @@ def choose_model(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
             found.refresh_from_db(fields=["model"])
             return refusal_shown(request, found, composer, refusal)
         choice.save()
-    found.refresh_from_db(fields=["model"])
-    if is_partial(request):
-        parts = _parts(request, found, composer.text_typed) | {"model_choice": model_choice(found)}
-        return render(request, "conversations/_model_chosen.html", parts)
-    if not composer.text_typed.strip():
+    if not is_partial(request) and not composer.text_typed.strip():
         return redirect("conversations:conversation", found.pk)
-    return render(request, "conversations/conversation.html", conversation_context(request, found, form=composer))
+    with access.as_of_one_moment():
+        found = access.conversation_of(request.user, conversation_id)
+        if is_partial(request):
+            parts = _parts(request, found, composer.text_typed) | {"model_choice": model_choice(found)}
+            return render(request, "conversations/_model_chosen.html", parts)
+        return render(request, "conversations/conversation.html", conversation_context(request, found, form=composer))
 
 
 def _form(request: HttpRequest) -> ComposerForm:

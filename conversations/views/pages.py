@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from conversations import access
 from conversations.forms import BEGINNING, ComposerForm, refused
+from conversations.listing import BadCursor
 from conversations.models import Conversation
 from conversations.outlook import context_ahead, live_context, next_context
 from conversations.refusals import Refusal
@@ -97,8 +98,9 @@ def refusal_shown(
     if is_partial(request):
         context = ways | {"message": str(refusal), "conversation": conversation}
         return render(request, "conversations/_problem.html", context, status=refusal.status)
-    page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
-    return render(request, "conversations/conversation.html", page, status=refusal.status)
+    with access.as_of_one_moment():
+        page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
+        return render(request, "conversations/conversation.html", page, status=refusal.status)
 
 
 @require_safe
@@ -118,9 +120,18 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @for_people_logged_in
 def sidebar(request: HttpRequest) -> HttpResponse:
     current = request.GET.get("current", "")
-    context = {"sidebar": sidebar_of(request.user, current=_uuid(current), after=request.GET.get("after", ""))}
+    try:
+        shown = sidebar_of(request.user, current=_uuid(current), after=request.GET.get("after", ""))
+    except BadCursor:  # Made under another key: the list begins anew.
+        return _reloaded() if is_partial(request) else redirect("conversations:sidebar")
     template = "conversations/_sidebar_entries.html" if is_partial(request) else "conversations/list.html"
-    return render(request, template, context)
+    return render(request, template, {"sidebar": shown})
+
+
+def _reloaded() -> HttpResponse:
+    response = HttpResponse(status=204)
+    response["HX-Refresh"] = "true"
+    return response
 
 
 def _uuid(text: str) -> UUID | None:

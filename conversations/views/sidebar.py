@@ -38,8 +38,12 @@ class Sidebar:
 
 
 def sidebar_of(user: User | AnonymousUser, *, current: UUID | None = None, after: str = "") -> Sidebar:
-    """One query, whatever the number of conversations."""
-    place, now = place_of(after), timezone.localtime()
+    """One query, whatever the number of conversations.
+
+    Raises:
+        BadCursor: `after` is none of ours.
+    """
+    place, now = place_of(after) if after else None, timezone.localtime()
     page = page_of(access.conversations_of(user).shown(), limit=ENTRIES_A_PAGE, after=place)
     heading_before = _heading(pinned=place.pinned, active=place.active, now=now) if place else ""
     groups = _groups(page.rows, current=current, now=now, heading_before=heading_before)

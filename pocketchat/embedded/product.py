@@ -142,9 +142,14 @@ class Start:
         self.supervisor.await_ready(service)
         self.terminal.ended()
 
+    @staticmethod
+    def _public(address: Address) -> str:
+        """Where a proxy speaks https for us, requests to this machine's own address are sent there."""
+        return settings.POCKETCHAT_URL if settings.POCKETCHAT_URL.startswith("https:") else address.url
+
     def _welcome(self, address: Address, *, has_accounts: bool) -> None:
         self.terminal.line()
-        self.terminal.line(f"PocketChat runs at {address.url}")
+        self.terminal.line(f"PocketChat runs at {self._public(address)}")
         if not has_accounts:
             self.terminal.line("The first account that signs up there becomes the administrator.")
         self.terminal.line(f"Data is in {self.places.var}, logs are in {self.places.logs}. Ctrl-C stops everything.")

@@ -89,7 +89,9 @@ def test_a_change_writes_only_what_was_sent(api: APIClient, conversation: Conver
 def test_archived_ones_are_listed_apart(api: APIClient, owner: User) -> None:
     archived = make_conversation(owner, archived=True)
     assert api.get(ROOT).json()["results"] == []
-    assert [row["id"] for row in api.get(f"{ROOT}?archived=true").json()["results"]] == [str(archived.pk)]
+    for yes in ("true", "1", "True"):
+        assert [row["id"] for row in api.get(f"{ROOT}?archived={yes}").json()["results"]] == [str(archived.pk)]
+    assert api.get(f"{ROOT}?archived=perhaps").status_code == 400
 
 
 def test_one_is_made_with_a_title_and_a_system_prompt_of_its_own(api: APIClient) -> None:
@@ -187,13 +189,13 @@ def test_a_senseless_page_of_messages_is_refused(api: APIClient, conversation: C
     assert response.json()["code"] == "invalid"
 
 
-def test_messages_before_one_of_another_conversation_are_none(
+def test_messages_before_one_of_another_conversation_are_not_found(
     api: APIClient, conversation: Conversation, stranger: User
 ) -> None:
     exchange(conversation)
     elsewhere = exchange(make_conversation(stranger))
-    page = api.get(f"{ROOT}/{conversation.pk}/messages?before={elsewhere.prompt_id + 1}").json()
-    assert page["results"] == []
+    response = api.get(f"{ROOT}/{conversation.pk}/messages?before={elsewhere.prompt_id + 1}")
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_a_question_is_taken_once(api: APIClient, conversation: Conversation) -> None:
@@ -287,6 +289,10 @@ def test_the_schema_describes_every_call(api: APIClient) -> None:
     addresses = {"/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", pattern) for pattern in patterns}
     described = set(paths)
     assert described == addresses
+    listed, removed = paths[ROOT], paths[f"{ROOT}/{{conversation_id}}/messages/{{message_id}}"]
+    assert {one["name"] for one in listed["get"]["parameters"]} == {"archived", "cursor", "limit"}
+    assert [one["name"] for one in listed["post"]["parameters"]] == ["Idempotency-Key"]
+    assert (set(listed["post"]["responses"]), set(removed["delete"]["responses"])) == ({"200", "201"}, {"200"})
 
 
 def test_a_page_of_messages_costs_the_same_whatever_the_length(

@@ -29,6 +29,8 @@ def test_the_file_is_what_the_installed_price_list_knows() -> None:
         ("azure", "gpt-4o", 128_000),
         ("bedrock", "anthropic.claude-sonnet-4-20250514-v1:0", 200_000),
         ("openai", "gpt-99-nova", 400_000),  # newer than the list
+        ("openai", "gpt-oss:20b", 8_192),  # open weights, at a server of one's own
+        ("ollama", "gpt-oss:20b", 8_192),
         ("anthropic", "claude-saga-9", 200_000),
         ("bundled", "smollm2-135m", 8_192),
         ("openai", "llama3.2", UNKNOWN),

@@ -97,8 +97,21 @@ def test_hits_and_excerpts_are_bounded(conversation: Conversation) -> None:
         exchange(conversation, f"{number} " + "x " * 5000 + "needle " + "y " * 5000)
     text = found(searching(conversation), "needle")
     assert text.count("needle") == HITS
-    assert text.endswith("There are more, older ones.")
+    assert text.endswith("There are more.")
     assert len(text) < HITS * (EXCERPT + 100)
+
+
+def test_what_was_not_searched_is_not_said_to_be_missing(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "ROWS", 4)
+    exchange(conversation, "A needle.")
+    exchange(conversation, "Hay.")
+    asked = searching(conversation)
+    assert found(asked, "needle").startswith("The user")
+    answer(asked)
+    text = found(searching(conversation), "needle")
+    assert text == "None of the newest 4 messages of this conversation mentions it; older ones were not searched."
 
 
 @pytest.mark.django_db(transaction=True)

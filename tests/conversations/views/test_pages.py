@@ -339,7 +339,31 @@ def test_the_list_goes_on_page_by_page_without_a_gap_or_a_repeat(page: Client, o
 
 @pytest.mark.parametrize("cursor", ["x", "a:b:c", "%00"])
 def test_a_cursor_we_did_not_make_begins_at_the_top(page: Client, conversation: Conversation, cursor: str) -> None:
-    assert page.get("/sidebar/", {"after": cursor}).status_code == 200
+    """The list that is on the page would be there twice: the page is loaded anew."""
+    assert page.get("/sidebar/", {"after": cursor})["Location"] == "/sidebar/"
+    assert page.get("/sidebar/", {"after": cursor}, headers=HX)["HX-Refresh"] == "true"
+
+
+@pytest.mark.parametrize("name", ["before", "through"])
+def test_turns_around_a_message_that_is_gone_are_not_found(
+    page: Client, conversation: Conversation, stranger: User, name: str
+) -> None:
+    exchange(conversation)
+    elsewhere = exchange(make_conversation(stranger))
+    assert page.get(address(conversation), {name: elsewhere.prompt_id}).status_code == 404
+
+
+@pytest.mark.parametrize("key", ["a\x00b", "c" * 300 + "\x00"])
+def test_a_key_with_what_no_database_takes_is_mended(page: Client, conversation: Conversation, key: str) -> None:
+    turn = exchange(conversation)
+    mended = key.replace("\x00", "")[:200]
+    assert page.post("/", {"text": "Why?", "request_key": key}).status_code == 302
+    assert send(page, conversation, "And?", request_key=key).status_code == 302
+    answer(Turn.objects.live().get(conversation=conversation))
+    assert page.post(f"/turns/{turn.pk}/retry/", {"request_key": "2" + key}).status_code == 302
+    assert set(Conversation.objects.exclude(pk=conversation.pk).values_list("request_key", flat=True)) == {mended}
+    assert Turn.objects.filter(request_key=mended).count() == 2
+    assert Turn.objects.filter(request_key=f"2{mended}"[:200]).count() == 1
 
 
 def test_older_turns_are_a_page_of_their_own(page: Client, conversation: Conversation) -> None:
