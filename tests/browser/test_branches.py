@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from accounts.models import User
 from conversations.models import Conversation, Message, Turn
 from tests.browser.conftest import Visit
+from tests.browser.pictures import snap
 from tests.provider import Failure, Reply
 from tests.stack import Stack
 
@@ -38,23 +39,6 @@ def ask_all(visit: Visit, *questions_asked: str) -> None:
     for count, question in enumerate(questions_asked, start=1):
         visit.ask(question)
         expect(visit.page.locator(".answer-tools")).to_have_count(count)
-
-
-def snap(page: Page, pictures: Path | None, name: str) -> None:
-    """At both widths and in both schemes, where pictures are wanted."""
-    if pictures is None:
-        return
-    page.wait_for_load_state()
-    pictures.mkdir(parents=True, exist_ok=True)
-    for width in (1280, 375):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(300)  # Colours fade.
-            page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png")
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.emulate_media(color_scheme="light")
 
 
 def test_three_regenerations_are_counted_switched_remembered_and_deleted(

@@ -13,8 +13,8 @@ from accounts.models import User
 from conversations.models import Conversation, Message, Turn
 from conversations.providers.registry import BUNDLED
 from tests.browser.conftest import Visit
+from tests.browser.pictures import snap
 from tests.browser.talk import talk_about_bread
-from tests.browser.test_branches import snap
 from tests.factories import exchange, make_conversation
 from tests.provider import Reply
 from tests.stack import OwnStack, Stack

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pocketchat.embedded.listening import free_port
 from pocketchat.embedded.process import kill_group, wait_until
 from tests.browser.conftest import Visit
+from tests.browser.pictures import snap
 from tests.stack import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("from clone to chat")]
@@ -79,19 +80,6 @@ def answers(port: int) -> bool:
         return False
 
 
-def picture(page: Page, name: str) -> None:
-    """At both sizes and in both colour schemes, when somebody wants to look."""
-    if not (folder := os.environ.get("POCKETCHAT_SCREENSHOTS")):
-        return
-    for width, height in ((1280, 800), (375, 740)):
-        for scheme in ("light", "dark"):
-            page.set_viewport_size({"width": width, "height": height})
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(400)  # What moves and fades has arrived.
-            page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png")
-    page.set_viewport_size({"width": 1280, "height": 800})
-
-
 def answer_of(page: Page) -> Locator:
     return page.locator("article.turn").last.locator(".answer .prose")
 
@@ -100,7 +88,9 @@ def ended(page: Page) -> None:
     expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=ANSWER_MS)
 
 
-def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser, tmp_path: Path) -> None:
+def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(
+    browser: Browser, tmp_path: Path, pictures: Path | None
+) -> None:
     tmp_path.chmod(0o755)
     clone_into(tmp_path)
     port = free_port()
@@ -109,23 +99,23 @@ def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         visit = Visit(context, address)
         page = visit.go("/accounts/signup/")
-        picture(page, "sign-up")
+        snap(page, pictures, "sign-up")
         page.get_by_label("Email").fill("newcomer@example.org")
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Create account").click()
         page.wait_for_url(f"{address}/")
-        picture(page, "empty")
+        snap(page, pictures, "empty")
 
         visit.ask("What is the capital of France?")
         expect(answer_of(page)).to_contain_text("Paris", timeout=ANSWER_MS)
         ended(page)
         france = page.url.split("#")[0]
-        picture(page, "answered")
+        snap(page, pictures, "answered")
 
         visit.ask("Write a long story about a lighthouse keeper and the sea, in ten paragraphs.")
         expect(page.locator("article.turn")).to_have_count(2)
         expect(answer_of(page)).to_contain_text(re.compile(r"\w+ \w+ \w+ \w+"), timeout=ANSWER_MS)
-        picture(page, "streaming")
+        snap(page, pictures, "streaming")
         begun = answer_of(page).inner_text()[:20]
         page.reload()
         expect(answer_of(page)).to_contain_text(begun)
@@ -133,7 +123,7 @@ def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser
         ended(page)
         story = answer_of(page).inner_text()
         assert story.startswith(begun)
-        picture(page, "story")
+        snap(page, pictures, "story")
 
         page.goto(f"{address}/")
         visit.ask("Count from one to five hundred in words, one number a line, and explain each of them.")
@@ -141,7 +131,7 @@ def test_from_an_empty_folder_to_a_chat_that_survives_a_restart(browser: Browser
         page.get_by_role("button", name="Stop the reply").click()
         expect(page.get_by_text("You stopped this reply.")).to_be_visible()
         stopped, kept = page.url.split("#")[0], answer_of(page).inner_text()
-        picture(page, "stopped")
+        snap(page, pictures, "stopped")
         assert visit.faults == []
         assert visit.elsewhere == []
 

@@ -9,7 +9,7 @@ from accounts.models import User
 from conversations.models import Conversation, Turn
 from pocketchat.embedded.process import wait_until
 from tests.browser.conftest import Visit
-from tests.browser.test_branches import snap
+from tests.browser.pictures import snap
 from tests.factories import exchange, make_conversation
 from tests.stack import Stack
 

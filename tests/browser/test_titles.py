@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from conversations.models import Conversation
 from tests.browser.conftest import Visit
-from tests.browser.test_branches import snap
+from tests.browser.pictures import snap
 from tests.provider import Reply
 from tests.stack import OwnStack, Stack
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
 from tests.browser.conftest import Visit
+from tests.browser.pictures import snap
 from tests.provider import Reply, ToolCall
 from tests.stack import Stack
 
@@ -18,7 +19,6 @@ LOOK = Reply("Let me look at what we said.", tool_calls=(SEARCH, ToolCall("curre
 FOUND = Reply("You asked about **the bees of Crete** this morning. " * 6, chunk_delay=0.06)
 PATIENCE = 20_000
 """Milliseconds: a busy machine."""
-SIZES = ((1280, 800), (375, 720))
 
 
 def calls(page: Page) -> Locator:
@@ -65,13 +65,7 @@ def test_calls_stand_between_the_words_live_and_after_a_reload(
     expect(calls(page).first.locator("pre").first).not_to_be_visible()
     calls(page).first.locator("summary").click()
     expect(calls(page).first).to_contain_text("What do the bees of Crete make?")
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            if pictures:
-                page.screenshot(path=pictures / f"tools-{width}-{scheme}.png")
+    snap(page, pictures, "tools")
 
 
 def test_a_reload_in_mid_reply_keeps_the_calls_in_their_place(visit: Visit, person: User, stack: Stack) -> None:
