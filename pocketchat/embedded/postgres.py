@@ -25,8 +25,6 @@ SETTINGS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-FAST_NOT_SAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-"""For data that is thrown away afterwards."""
 
 
 def prepare(places: Places) -> None:
