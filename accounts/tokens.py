@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from django.db.models import QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.utils import timezone
 from knox.models import AuthToken
 
 from accounts.models import User
@@ -12,9 +13,10 @@ LIVES = {"30": timedelta(days=30), "90": timedelta(days=90), "365": timedelta(da
 
 
 def tokens_of(user: User) -> "QuerySet[AuthToken]":
-    """Newest first."""
-    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=user).order_by("-created")
-    return found
+    """Newest first, each with `is_expired`: such a one is refused, and stays in the list until another is used."""
+    is_expired = ExpressionWrapper(Q(expiry__lt=timezone.now()), output_field=BooleanField())
+    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=user).annotate(is_expired=is_expired)
+    return found.order_by("-created")
 
 
 def issue(user: User, *, life: timedelta | None) -> str:

@@ -201,6 +201,20 @@ def test_the_password_is_changed(client: Client, owner: User) -> None:
     assert authenticate(email=owner.email, password="another long pass phrase") == owner
 
 
+def test_a_reset_password_logs_out_everywhere_and_the_page_names_what_stays(client: Client, owner: User) -> None:
+    elsewhere = Client()
+    elsewhere.force_login(owner)
+    client.post("/accounts/password/reset/", {"email": owner.email})
+    found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+/)", str(mail.outbox[0].body))
+    assert found
+    form = client.get(found[1], follow=True)
+    fields = {"password1": "another long pass phrase", "password2": "another long pass phrase"}
+    done = client.post(form.redirect_chain[-1][0], fields, follow=True).content.decode()
+    assert elsewhere.get("/accounts/tokens/")["Location"].startswith("/accounts/login/")
+    assert "You are logged out everywhere." in done
+    assert '<a href="/accounts/tokens/">API tokens</a> stay valid' in done
+
+
 def test_a_reset_password_is_said_to_be_changed_once(client: Client, owner: User) -> None:
     client.post("/accounts/password/reset/", {"email": owner.email})
     found = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+/)", str(mail.outbox[0].body))

@@ -84,6 +84,30 @@ def test_a_strangers_token_is_not_taken_back(client: Client, owner: User, strang
     assert reads_with(token) == 200
 
 
+def test_an_expired_token_is_listed_as_that_and_can_be_removed(client: Client, owner: User) -> None:
+    for _ in range(2):
+        tokens.issue(owner, life=timedelta(days=30))
+    expired = AuthToken.objects.earliest("created")
+    AuthToken.objects.filter(pk=expired.pk).update(expiry=timezone.now() - timedelta(seconds=1))
+    confirm(client, owner)
+    shown = client.get("/accounts/tokens/").content.decode()
+    assert (shown.count("valid until"), shown.count("expired on")) == (1, 1)
+    assert (shown.count(">Take back<"), shown.count(">Remove<")) == (1, 1)
+    client.post(f"/accounts/tokens/{expired.token_key}/revoke/")
+    assert "expired on" not in client.get("/accounts/tokens/").content.decode()
+
+
+def test_a_token_works_on_after_the_password_was_changed_and_the_page_says_so(client: Client, owner: User) -> None:
+    token = tokens.issue(owner, life=None)
+    client.force_login(owner)
+    shown = client.get("/accounts/password/change/").content.decode()
+    assert '<a href="/accounts/tokens/">API tokens</a> stay valid' in shown
+    new = "another long pass phrase"
+    fields = {"oldpassword": PASSWORD, "password": "x", "password1": new, "password2": new}
+    client.post("/accounts/password/change/", fields)
+    assert reads_with(token) == 200
+
+
 def test_a_token_past_its_life_opens_nothing(owner: User) -> None:
     token = tokens.issue(owner, life=timedelta(days=30))
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
