@@ -2,6 +2,9 @@
 // key, so that sending it again after a lost connection or an expired session is the same attempt.
 const PREFIX = "draft:";
 const KEPT_FOR = 30 * 24 * 3600 * 1000;
+const LOGGED_OUT = "logged-out";
+
+let isForgetting = false;
 
 function read(name) {
   try {
@@ -16,6 +19,7 @@ export function draftOf(conversation) {
 }
 
 export function keepDraft(conversation, text, sentAs = "") {
+  if (isForgetting && text) return;
   try {
     if (text) localStorage.setItem(PREFIX + conversation, JSON.stringify({ text, sentAs, at: Date.now() }));
     else localStorage.removeItem(PREFIX + conversation);
@@ -51,7 +55,28 @@ export function hasArrived(draft) {
 
 forgetDrafts((draft) => !draft || Date.now() - draft.at > KEPT_FOR);
 
-// Whoever logs out leaves nothing behind.
+// Pages write their words down once more as they go; after a log-out none does until somebody types or sends there anew.
+function stopKeeping() {
+  isForgetting = true;
+  const goOn = () => {
+    isForgetting = false;
+  };
+  for (const name of ["input", "submit"]) addEventListener(name, goOn, { once: true, capture: true });
+}
+
+// Whoever logs out leaves nothing behind, in no tab.
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-forgets-drafts]")) forgetDrafts(() => true);
+  if (!event.target.matches("[data-forgets-drafts]")) return;
+  stopKeeping();
+  forgetDrafts(() => true);
+  try {
+    localStorage.setItem(LOGGED_OUT, Date.now());
+    localStorage.removeItem(LOGGED_OUT);
+  } catch {
+    // See above.
+  }
+});
+
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === LOGGED_OUT && newValue) stopKeeping();
 });

@@ -11,10 +11,12 @@ CALL = """async ([name, ...values]) => {
 }"""
 
 
-LOG_OUT = """() => {
+LOG_OUT = """async () => {
+  const { keepDraft } = await import("/static/js/drafts.js");
+  addEventListener("pagehide", () => keepDraft("1:a", "secret"));
   const form = document.createElement("form");
   form.dataset.forgetsDrafts = "";
-  form.addEventListener("submit", (event) => event.preventDefault());
+  form.action = "/out";
   document.body.append(form);
   form.requestSubmit();
 }"""
@@ -56,5 +58,6 @@ def test_other_words_have_not_arrived(tab: Page) -> None:
 
 def test_logging_out_leaves_none_behind(tab: Page) -> None:
     call(tab, "keepDraft", "1:a", "secret")
-    tab.evaluate(LOG_OUT)
+    with tab.expect_navigation(url="**/out?"):
+        tab.evaluate(LOG_OUT)
     assert call(tab, "draftOf", "1:a") is None
