@@ -15,7 +15,7 @@ from conversations.refusals import Refusal
 from conversations.streams import shown
 from conversations.tasks import remove_version, take_on
 from conversations.views.pages import branch_shown
-from conversations.views.requests import for_people_logged_in, is_partial, number, ways_out
+from conversations.views.requests import for_people_logged_in, is_partial, number, problem_part, ways_out
 from conversations.views.sidebar import sidebar_of
 from conversations.views.versions import fork_anchor
 
@@ -99,8 +99,7 @@ def _part_or_page(request: HttpRequest, name: str, context: dict[str, Any], *, s
 
 def _refused(request: HttpRequest, refusal: Refusal, name: str, context: dict[str, Any]) -> HttpResponse:
     """Say what is wrong where it was sent from; what was typed stays."""
-    context |= ways_out(refusal)
     if is_partial(request):
-        said = context | {"message": str(refusal)}
-        return render(request, "conversations/_problem.html", said, status=refusal.status)
-    return _part_or_page(request, name, context | {"problem": str(refusal)}, status=refusal.status)
+        return problem_part(request, refusal, context)
+    said = context | ways_out(refusal) | {"problem": str(refusal)}
+    return _part_or_page(request, name, said, status=refusal.status)

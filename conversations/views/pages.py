@@ -16,7 +16,15 @@ from conversations.outlook import context_ahead, live_context, next_context
 from conversations.refusals import Refusal
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
-from conversations.views.requests import for_people_logged_in, is_partial, number, ways_out
+from conversations.views.requests import (
+    for_people_logged_in,
+    is_asked_from,
+    is_partial,
+    number,
+    problem_part,
+    to_newest,
+    ways_out,
+)
 from conversations.views.sidebar import entry_of, sidebar_of
 from conversations.views.thread import Place, Thread, thread_of
 
@@ -73,10 +81,13 @@ def _ahead(conversation: Conversation, thread: Thread, text: str) -> Ahead:
 
 
 def branch_shown(request: HttpRequest, conversation_id: UUID, *, anchor: str = "newest") -> HttpResponse:
-    """The branch that the conversation is on, in the place of the one that the page shows."""
+    """The branch that the conversation is on, in the place of the one that the page shows; a page without a composer,
+    where nobody could stop the reply or go on, is left for one with it."""
+    page = reverse("conversations:conversation", args=[conversation_id])
     if not is_partial(request):
-        page = reverse("conversations:conversation", args=[conversation_id])
         return redirect(f"{page}#{anchor}")
+    if not is_asked_from(request, page):
+        return HttpResponse(headers={"HX-Redirect": f"{page}#{anchor}"})
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         context = branch_context(found) | {"entry": entry_of(found, is_current=True)}
@@ -94,26 +105,30 @@ def refusal_shown(
     """Say what is wrong where it was sent from; the text stays in the form."""
     form.full_clean()
     seen = form.cleaned_data.get("parent") if form.is_bound else None
-    ways = ways_out(refusal) | {"branch_from": seen or BEGINNING}
+    branch_from = {"branch_from": seen or BEGINNING}
     if is_partial(request):
-        context = ways | {"message": str(refusal), "conversation": conversation}
-        return render(request, "conversations/_problem.html", context, status=refusal.status)
+        return problem_part(request, refusal, branch_from | {"conversation": conversation})
     with access.as_of_one_moment():
-        page = conversation_context(request, conversation, form=refused(form, refusal)) | ways
+        page = conversation_context(request, conversation, form=refused(form, refusal))
+        page |= branch_from | ways_out(refusal)
         return render(request, "conversations/conversation.html", page, status=refusal.status)
 
 
 @require_safe
 @for_people_logged_in
 def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """The newest turns; those before a message, or those up to one."""
+    """The newest turns; those before a message, or those up to one, unless a reply among them is being written: the
+    newest page has what stops it."""
     place = Place(*(number(request.GET.get(name, "")) for name in ("before", "through")))
     with access.as_of_one_moment():
         found = access.conversation_of(request.user, conversation_id)
         if is_partial(request):
             # The line where the window begins is on the page already, and finds its place.
             return render(request, "conversations/_turns.html", thread_context(found, thread_of(found, place)))
-        return render(request, "conversations/conversation.html", conversation_context(request, found, place=place))
+        context = conversation_context(request, found, place=place)
+        if context["live_turn"] and not context["is_newest_page"]:
+            return to_newest(found.pk)
+        return render(request, "conversations/conversation.html", context)
 
 
 @require_safe

@@ -2,16 +2,17 @@
 
 import functools
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
-from conversations.refusals import ConversationBusy, Refusal
+from conversations.refusals import ConversationBusy, KeyReused, Refusal
 
 P = ParamSpec("P")
 
@@ -19,6 +20,13 @@ P = ParamSpec("P")
 def is_partial(request: HttpRequest) -> bool:
     """The page asks for a part of itself."""
     return request.headers.get("HX-Request") == "true"
+
+
+def is_asked_from(request: HttpRequest, page: str) -> bool:
+    """Whether an htmx request comes from the page of that path, with nothing chosen by a query; true when it does not
+    say."""
+    asked_from = urlsplit(request.headers.get("HX-Current-URL", ""))
+    return asked_from.path in {"", page} and not asked_from.query
 
 
 def to_newest(conversation_id: UUID) -> HttpResponse:
@@ -34,6 +42,15 @@ def number(text: str) -> int | None:
 def ways_out(refusal: Refusal) -> dict[str, object]:
     """What the button beside a refusal leads to: the reply that is being written."""
     return {"code": refusal.code, "running": refusal.turn_id if isinstance(refusal, ConversationBusy) else None}
+
+
+def problem_part(request: HttpRequest, refusal: Refusal, context: dict[str, Any]) -> HttpResponse:
+    """What is wrong, for a part of a page; a form whose key has named something else is told to take another."""
+    said = context | ways_out(refusal) | {"message": str(refusal)}
+    response = render(request, "conversations/_problem.html", said, status=refusal.status)
+    if isinstance(refusal, KeyReused):
+        response["HX-Trigger"] = refusal.code
+    return response
 
 
 def for_people_logged_in(

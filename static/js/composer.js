@@ -25,6 +25,8 @@ class ChatComposer extends HTMLElement {
     this.addEventListener("submit", (event) => this.submitted(event), true);
     // What stands inside the form makes requests of its own, which send nothing.
     this.form.addEventListener("htmx:afterRequest", ({ target, detail }) => target === this.form && this.answered(detail));
+    // Under this key something else was asked.
+    this.form.addEventListener("key_reused", () => this.draft.changed());
     document.addEventListener("reply:started", () => this.show());
     document.addEventListener("reply:ended", () => this.ended());
     addEventListener("pageshow", (event) => event.persisted && this.setBusy(false));

@@ -7,6 +7,7 @@ export function refuseHugePastes(box, limit) {
     const size = event.clipboardData?.getData("text").length ?? 0;
     if (size <= limit * 10) return;
     event.preventDefault();
-    report(`What you pasted is about ${grouped(size)} characters long; at most ${grouped(limit)} are possible.`);
+    const sentence = `What you pasted is about ${grouped(size)} characters long; at most ${grouped(limit)} are possible.`;
+    report(sentence, { near: box });
   });
 }

@@ -6,8 +6,10 @@ function icon(name) {
   return svg;
 }
 
-function place() {
-  return document.querySelector(".composer-problem") ?? document.querySelector("main");
+// Where it is said what went wrong with something: in the form of a question being edited, else by the composer, or
+// where the composer would be.
+export function placeFor(near) {
+  return near?.closest("edit-question")?.querySelector(".edit-problem") ?? document.querySelector(".composer-problem");
 }
 
 function notice(text, kind) {
@@ -20,8 +22,8 @@ function notice(text, kind) {
   return box;
 }
 
-// `action` is {label, href}; without an address it reloads the page.
-export function report(text, { kind = "bad", action } = {}) {
+// `action` is {label, href}; without an address it reloads the page. `near` is what it happened to.
+export function report(text, { kind = "bad", action, near } = {}) {
   const box = notice(text, kind);
   if (action) {
     const link = document.createElement("a");
@@ -31,24 +33,26 @@ export function report(text, { kind = "bad", action } = {}) {
     link.toggleAttribute("data-reload", !action.href);
     box.append(link);
   }
-  clearProblems();
-  place().prepend(box);
+  clearProblems(near);
+  (placeFor(near) ?? document.querySelector("main")).prepend(box);
 }
 
-export function clearProblems() {
-  document.querySelector(".composer-problem")?.replaceChildren();
+export function clearProblems(near) {
+  placeFor(near)?.replaceChildren();
 }
 
-export function reportLoggedOut() {
+export function reportLoggedOut(near) {
   const back = encodeURIComponent(location.pathname + location.search);
   report("You are no longer logged in. What you have typed is kept in this browser.", {
     kind: "warn",
+    near,
     action: { label: "Log in", href: `${document.body.dataset.login}?next=${back}` },
   });
 }
 
-export function reportGone({ isSending = false } = {}) {
+export function reportGone({ isSending = false, near } = {}) {
   report(`This conversation no longer exists.${isSending ? " Nothing was sent." : ""}`, {
+    near,
     action: { label: "New conversation", href: "/" },
   });
 }

@@ -1,5 +1,6 @@
 // What becomes of a response to htmx that is not the part it asked for.
-import { report, reportGone, reportLoggedOut } from "./problems.js";
+import { clearProblems, placeFor, report, reportGone, reportLoggedOut } from "./problems.js";
+import { newRequestKey } from "./request-key.js";
 
 function isWholePage(xhr) {
   return /^\s*<(!doctype|html)/i.test(xhr.responseText);
@@ -15,12 +16,12 @@ export function isPart(xhr) {
   return xhr.status >= 200 && xhr.status < 300 && !isLogIn(xhr) && !isWholePage(xhr);
 }
 
-function explain(xhr, isSending) {
-  if (isLogIn(xhr)) reportLoggedOut();
-  else if (xhr.status === 404 || xhr.status === 410) reportGone({ isSending });
-  else if (xhr.status === 413) report(xhr.responseText);
-  else if (xhr.status === 429) report("That was too fast. Wait a moment, then try again.");
-  else report("The server could not do that just now. Nothing is lost; try again.");
+function explain(xhr, { isSending, near }) {
+  if (isLogIn(xhr)) reportLoggedOut(near);
+  else if (xhr.status === 404 || xhr.status === 410) reportGone({ isSending, near });
+  else if (xhr.status === 413) report(xhr.responseText, { near });
+  else if (xhr.status === 429) report("That was too fast. Wait a moment, then try again.", { near });
+  else report("The server could not do that just now. Nothing is lost; try again.", { near });
 }
 
 // The same turn may come twice, when the first answer to a send was lost on the way.
@@ -38,9 +39,9 @@ function isRefusal(xhr) {
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const { xhr } = detail;
-  const editing = detail.requestConfig.elt.closest("edit-question");
-  const problem = (editing ?? document).querySelector(editing ? ".edit-problem" : ".composer-problem");
-  const isSending = detail.requestConfig.elt.matches("#composer");
+  const near = detail.requestConfig.elt;
+  const problem = placeFor(near);
+  const isSending = near.matches("#composer");
   if (isPart(xhr)) {
     const shown = isSending && shownAlready(xhr);
     if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
@@ -48,12 +49,20 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     Object.assign(detail, { shouldSwap: true, target: problem, swapOverride: "innerHTML" });
   } else {
     detail.shouldSwap = false;
-    explain(xhr, isSending);
+    explain(xhr, { isSending, near });
   }
 });
 
+// What was wrong with the branch that was shown is no longer what is shown.
+document.addEventListener("htmx:afterSwap", ({ target }) => target.id === "thread" && clearProblems());
+
+// A form whose key has named something else would be refused with it for ever.
+document.addEventListener("key_reused", ({ target }) => {
+  target.elements.request_key.value = newRequestKey();
+});
+
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
-  document.addEventListener(name, () => {
-    report("The server cannot be reached. Nothing is lost; try again when you are connected.");
+  document.addEventListener(name, ({ target }) => {
+    report("The server cannot be reached. Nothing is lost; try again when you are connected.", { near: target });
   });
 }
