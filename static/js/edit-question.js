@@ -2,7 +2,9 @@
 import { draftOf, forgetDraft, keepDraft } from "./drafts.js";
 import { isPart } from "./responses.js";
 import { newRequestKey } from "./request-key.js";
+import { refuseHugePastes } from "./huge-pastes.js";
 import { sends } from "./sending-key.js";
+import { showCount } from "./count.js";
 
 const LONGEST_PAUSE = 300;
 
@@ -13,10 +15,15 @@ class EditQuestion extends HTMLElement {
     this.form = this.querySelector("form");
     this.text = this.querySelector("textarea");
     this.key = this.form.elements.request_key;
+    this.limit = Number(this.dataset.limit);
     this.restore();
+    this.count();
     this.text.addEventListener("input", () => this.changed());
+    refuseHugePastes(this.text, this.limit);
     this.text.addEventListener("keydown", (event) => sends(event) && this.send(event));
     this.form.addEventListener("submit", () => this.sent());
+    // Under this key something else was asked.
+    this.form.addEventListener("key_reused", () => this.changed());
     this.form.addEventListener("htmx:afterRequest", ({ detail }) => isPart(detail.xhr) && this.giveUp());
     this.querySelector("[data-cancel]").addEventListener("click", () => this.giveUp());
   }
@@ -31,7 +38,8 @@ class EditQuestion extends HTMLElement {
   }
 
   restore() {
-    const draft = draftOf(this.dataset.draft);
+    // What the server has just refused is in the form already, with a key under which it may come again.
+    const draft = this.querySelector(".edit-problem .notice") ? null : draftOf(this.dataset.draft);
     if (draft) this.text.value = draft.text;
     if (draft?.sentAs) this.key.value = draft.sentAs;
     this.wasSent = Boolean(draft?.sentAs);
@@ -43,7 +51,12 @@ class EditQuestion extends HTMLElement {
     keepDraft(this.dataset.draft, this.text.value, this.wasSent ? this.key.value : "");
   }
 
+  count() {
+    showCount(this.querySelector("[data-count]"), this.text.value, this.limit);
+  }
+
   changed() {
+    this.count();
     // Other words are another attempt.
     if (this.wasSent) this.key.value = newRequestKey();
     this.wasSent = false;

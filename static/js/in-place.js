@@ -41,6 +41,11 @@ document.addEventListener("click", (event) => {
   if (cancel && close(cancel)) event.preventDefault();
 });
 
+// Escape presses Cancel, so that both do the same.
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing && close(event.target)) event.preventDefault();
+  if (event.key !== "Escape" || event.isComposing) return;
+  const cancel = event.target.closest("edit-question, .confirm")?.querySelector("[data-cancel]");
+  if (!cancel) return;
+  event.preventDefault();
+  cancel.click();
 });
