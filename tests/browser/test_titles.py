@@ -57,6 +57,24 @@ def test_the_title_appears_in_bar_sidebar_and_tab_without_a_reload(
     snap(page, pictures, "named")
 
 
+def test_a_title_that_is_waited_for_leaves_the_focus_and_what_has_it_alone(
+    visit: Visit, person: User, stack: Stack
+) -> None:
+    stack.provider.on(lambda body: body["model"] == SMALL, Reply("Baking bread with rye", head_delay=5))
+    visit.log_in(person)
+    page = asked_twice(visit)
+    pencil = page.get_by_role("link", name="Rename this conversation")
+    pencil.focus()
+    pencil.evaluate("(link) => { link.isTheSame = true; }")
+    with page.expect_response("**/title/?*"):
+        pass
+    with page.expect_response("**/title/?*"):
+        pass
+    assert pencil.evaluate("(link) => link.isTheSame") is True
+    expect(page.locator("div#conversation-title h1")).to_have_text("Baking bread with rye")
+    expect(pencil).to_be_focused()
+
+
 def test_a_model_that_names_nothing_leaves_the_first_words(visit: Visit, person: User, stack: Stack) -> None:
     names(stack, "<think>They ask of bread")
     visit.log_in(person)

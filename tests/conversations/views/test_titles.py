@@ -23,10 +23,15 @@ def address(conversation: Conversation) -> str:
 def test_a_page_looks_again_until_a_model_was_asked(page: Client, named: Conversation) -> None:
     waiting = page.get(address(named), {"tries": "0", "looks": "1"}).content.decode()
     assert "tries=0&amp;looks=2" in waiting
+    # What is shown is left alone meanwhile, and with it the focus.
+    assert "conversation-title" not in waiting
+    assert "entry" not in waiting
     ModelCall.objects.create(
         conversation=named, purpose="title", provider="openai", model="small", latency_ms=1, outcome="ok"
     )
-    assert 'hx-trigger="load' not in page.get(address(named), {"tries": "0", "looks": "2"}).content.decode()
+    found = page.get(address(named), {"tries": "0", "looks": "2"}).content.decode()
+    assert 'hx-trigger="load' not in found
+    assert 'hx-swap-oob="outerHTML:div#conversation-title"' in found
 
 
 def test_and_not_for_ever(page: Client, named: Conversation) -> None:
