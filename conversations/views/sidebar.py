@@ -17,16 +17,21 @@ from conversations.models import Conversation, Turn
 
 ENTRIES_A_PAGE = 50
 DAYS_OF_A_WEEK = 7
+PINNED = 10**15
+"""More milliseconds than any date has had, few enough for a script's numbers."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list."""
+    """A line of the list; lines of a higher `order` stand above those of a lower one."""
 
     id: UUID
     title: str
+    heading: str
+    order: int
     is_current: bool
     is_live: bool
+    is_listed: bool
 
 
 @dataclass(frozen=True)
@@ -52,21 +57,33 @@ def sidebar_of(user: User | AnonymousUser, *, current: UUID | None = None, after
 
 def entry_of(conversation: Conversation, *, is_current: bool) -> Entry:
     is_live = Turn.objects.live().filter(conversation=conversation).exists()
-    return Entry(conversation.pk, conversation.title, is_current=is_current, is_live=is_live)
+    return _entry(conversation, now=timezone.localtime(), is_current=is_current, is_live=is_live)
 
 
 def _groups(
     rows: Iterable[Any], *, current: UUID | None, now: datetime, heading_before: str
 ) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
     """A heading that the page before ended with is not repeated."""
-    headed = groupby(rows, lambda row: _heading(pinned=row.pinned, active=row.last_activity_at, now=now))
-    return tuple(
-        (
-            "" if heading == heading_before else heading,
-            tuple(Entry(row.pk, row.title, row.pk == current, row.is_live) for row in entries),
-        )
-        for heading, entries in headed
+    entries = (_entry(row, now=now, is_current=row.pk == current, is_live=row.is_live) for row in rows)
+    headed = groupby(entries, lambda entry: entry.heading)
+    return tuple(("" if heading == heading_before else heading, tuple(below)) for heading, below in headed)
+
+
+def _entry(row: Conversation, *, now: datetime, is_current: bool, is_live: bool) -> Entry:
+    return Entry(
+        row.pk,
+        row.title,
+        heading=_heading(pinned=row.pinned, active=row.last_activity_at, now=now),
+        order=_order(pinned=row.pinned, active=row.last_activity_at),
+        is_current=is_current,
+        is_live=is_live,
+        is_listed=not row.archived,
     )
+
+
+def _order(*, pinned: bool, active: datetime) -> int:
+    """As the list is sorted, in milliseconds: pinned ones stand above all that is not."""
+    return int(active.timestamp() * 1000) + (PINNED if pinned else 0)
 
 
 def _heading(*, pinned: bool, active: datetime, now: datetime) -> str:
