@@ -163,7 +163,7 @@ def test_the_line_says_what_stands_for_what_is_before_it(page: Client, long: Con
     recorded(turn, summary=7, summarised_through=ids[1], recalled=[{"ids": ids, "score": 0.5}])
     words = shown(page.get(address(long)))
     assert "A summary stands for them." in words
-    assert "1 earlier turn brought back for your question." in words
+    assert "1 earlier turn brought back." in words
 
 
 # The meter
