@@ -1,4 +1,4 @@
-"""A question whose answer was lost, sent once more on another branch, is another question: the page takes another key."""
+"""A question whose answer was lost, sent once more on another branch, is another one: the page takes another key."""
 
 import pytest
 from playwright.sync_api import Route, expect

@@ -23,7 +23,9 @@ LINES = """(text) => {
 def show(tab: Page, html: str) -> None:
     """On a phone."""
     links = "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in STYLES)
-    page = f'<!doctype html><html lang="en"><head><title>Test</title>{links}</head><body class="app">{html}</body></html>'
+    page = (
+        f'<!doctype html><html lang="en"><head><title>Test</title>{links}</head><body class="app">{html}</body></html>'
+    )
     tab.route("http://pocketchat.test/", lambda route: route.fulfill(body=page, content_type="text/html"))
     tab.set_viewport_size({"width": 375, "height": 740})
     tab.goto("http://pocketchat.test/")
@@ -31,9 +33,7 @@ def show(tab: Page, html: str) -> None:
 
 @pytest.mark.parametrize("has_summary", [False, True])
 @pytest.mark.parametrize("recalled", [0, 1, 12])
-def test_the_line_where_the_window_begins_takes_two_lines_at_most(
-    tab: Page, has_summary: bool, recalled: int
-) -> None:
+def test_the_line_where_the_window_begins_takes_two_lines_at_most(tab: Page, has_summary: bool, recalled: int) -> None:
     line = Divider(start=7, is_needed=True, is_shown=True, has_summary=has_summary, recalled=recalled)
     html = render_to_string("conversations/_divider.html", {"divider": line, "conversation": CONVERSATION})
     show(tab, f'<main class="main"><div class="thread">{html}</div></main>')
@@ -45,7 +45,8 @@ def test_a_title_has_a_line_of_its_own_while_it_is_typed(tab: Page) -> None:
     show(tab, f'<div class="stage"><header class="bar">{html}</header></div>')
     box = tab.locator(".rename-input").bounding_box()
     button = tab.get_by_role("button", name="Save").bounding_box()
-    assert box and button
+    assert box
+    assert button
     assert box["width"] > 320
     assert button["y"] >= box["y"] + box["height"]
     assert tab.evaluate("document.documentElement.scrollWidth") <= 375
