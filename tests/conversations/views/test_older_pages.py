@@ -104,8 +104,8 @@ def test_a_key_that_named_something_else_is_told_to_the_form(
         response = change(page, first, kind, shown=older(conversation, first), key=used)
         assert (response.status_code, response["HX-Trigger"]) == (422, "key_reused")
     fields = {"text": "Else?", "request_key": used, "parent": ""}
-    response = page.post(address(conversation, "turns/"), fields, headers={"HX-Request": "true"})
-    assert (response.status_code, response["HX-Trigger"]) == (422, "key_reused")
+    sent = page.post(address(conversation, "turns/"), fields, headers={"HX-Request": "true"})
+    assert (sent.status_code, sent["HX-Trigger"]) == (422, "key_reused")
 
 
 def test_a_stranger_is_led_nowhere(client: Client, stranger: User, conversation: Conversation, first: Turn) -> None:
