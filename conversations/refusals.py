@@ -121,6 +121,43 @@ class SystemPromptTooLong(Refusal):
         )
 
 
+class SummaryEmpty(Refusal):
+    """A correction without words would be a removal, which is asked for by its name."""
+
+    code = "summary_empty"
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__("Write something, or remove the summary.")
+
+
+class SummaryTooLong(Refusal):
+    """A summary takes more tokens than its model has for one."""
+
+    code = "summary_too_long"
+    status = 422
+
+    def __init__(self, *, size: int, limit: int) -> None:
+        super().__init__(
+            f"This summary takes about {size:,} tokens; at most {limit:,} are possible with this model. "
+            "Nothing was changed.",
+            size=size,
+            limit=limit,
+            unit="tokens",
+        )
+
+
+class SummaryChanged(Refusal):
+    """The summary went on since it was read: it stands for more messages now, or was removed."""
+
+    code = "summary_changed"
+
+    def __init__(self, through: int) -> None:
+        super().__init__(
+            "The summary was written anew since you looked at it. Load it, then correct that one.", through=through
+        )
+
+
 class PromptTooLong(Refusal):
     """The question is larger than allowed (in characters), or than the model can take (in tokens)."""
 

@@ -105,7 +105,7 @@ POCKETCHAT_SYSTEM_PROMPT = env.str(
 POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 """Tokens the chat model can take; 0 means what is known of the model."""
 POCKETCHAT_SMALL_MODEL = env.str("POCKETCHAT_SMALL_MODEL", default="")
-"""`provider:name` of a cheaper model for titles, at the server of the chat model where the provider is the same; empty:
+"""`provider:name` of a cheaper model for titles and summaries, at the server of the chat model where the provider is the same; empty:
 the chat model itself."""
 POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=False)
 """Whether older turns that match a question are brought back; without, none are indexed behind replies, either.
@@ -113,6 +113,8 @@ POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=False)
 It costs more the longer a conversation is, and memory in every process that recalls."""
 POCKETCHAT_TITLES = env.bool("POCKETCHAT_TITLES", default=True)
 """Whether a model names conversations; without, the first words of the first question stay their title."""
+POCKETCHAT_SUMMARIES = env.bool("POCKETCHAT_SUMMARIES", default=True)
+"""Whether a model writes summaries of what no longer fits into a request; without, none are sent, either."""
 POCKETCHAT_MODELS = env.str("POCKETCHAT_MODELS", default="")
 """What is so of single models and not of all: the path of a JSON file, or that JSON (see `providers.overrides`)."""
 POCKETCHAT_REPLY_TOKENS = env.int("POCKETCHAT_REPLY_TOKENS", default=2000)

@@ -6,7 +6,8 @@ from uuid import uuid4
 
 from accounts.models import User
 from conversations import asking, branches, turns
-from conversations.models import Conversation, Message, Turn
+from conversations.models import Conversation, Message, Summary, Turn
+from conversations.text import estimate_tokens
 
 PASSWORD = "correct horse battery staple"
 _numbers = count(1)
@@ -64,3 +65,17 @@ def branch_texts(conversation: Conversation) -> list[str]:
     """The active branch, from the first word to the last."""
     conversation.refresh_from_db()
     return [message.text for message in Message.objects.branch(conversation.head_id, rows=10_000)]
+
+
+def make_summary(turn: Turn, text: str = "They spoke of bees.", *, source: str = "model", **fields: Any) -> Summary:
+    """A version of the summary of everything up to and including a turn."""
+    through = Message.objects.filter(turn=turn).latest("pk")
+    return Summary.objects.create(
+        conversation_id=turn.conversation_id,
+        through_message=through,
+        text=text,
+        tokens=estimate_tokens(text),
+        source=source,
+        model="openai:small" if source == "model" else "",
+        **fields,
+    )

@@ -76,6 +76,7 @@ def running_product(var: Path) -> Iterator[Product]:
             var,
             POCKETCHAT_CHAT_MODEL="openai:scripted",
             POCKETCHAT_TITLES="false",
+            POCKETCHAT_SUMMARIES="false",
             POCKETCHAT_RECALL="false",
             POCKETCHAT_CHAT_BASE_URL=provider.openai_url,
             POCKETCHAT_CHAT_API_KEY="sk-test",

@@ -130,6 +130,7 @@ def running_stack(folder: Path, **environment: str) -> Iterator[Stack]:
             "POCKETCHAT_DATABASE_POOL": "10",
             # A model that names conversations would take the replies that tests have scripted.
             "POCKETCHAT_TITLES": "false",
+            "POCKETCHAT_SUMMARIES": "false",
             # Loading the embedder and writing the index takes each product under test seconds of its own.
             "POCKETCHAT_RECALL": "false",
             "POCKETCHAT_ENV_FILE": os.devnull,

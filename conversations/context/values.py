@@ -76,6 +76,8 @@ class Summary:
     text: str
     tokens: int
     through: int
+    is_owners: bool = False
+    """Its owner wrote it: a correction, or, when it is blank, a removal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from conversations.models.conversation import Conversation
 from conversations.models.embedding import Embedding
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
+from conversations.models.summary import Summary
 from conversations.models.task_run import TaskRun
 from conversations.models.token_scale import TokenScale
 from conversations.models.turn import Turn
 
-__all__ = ["Conversation", "Embedding", "Message", "ModelCall", "TaskRun", "TokenScale", "Turn"]
+__all__ = ["Conversation", "Embedding", "Message", "ModelCall", "Summary", "TaskRun", "TokenScale", "Turn"]

@@ -50,6 +50,9 @@ class Conversation(models.Model):
     pinned = models.BooleanField(default=False)
     archived = models.BooleanField(default=False)
     temporary = models.BooleanField(default=False)
+    summarises = models.BooleanField(
+        default=True, help_text="Whether a summary stands for what no longer fits; none is made or sent otherwise."
+    )
     trashed_at = models.DateTimeField(null=True, blank=True)
 
     objects = ConversationQuerySet.as_manager()

@@ -1,0 +1,10 @@
+"""Rolling summaries: a text that stands for what no longer fits into a request.
+
+A model writes it in the background and continues it from what it wrote before. Its owner can read, correct and remove
+it, and switch it off for a conversation. Nothing of the transcript is ever changed by it.
+"""
+
+from conversations.summaries.rolling import is_due, roll
+from conversations.summaries.versions import correct, current, remove, switch, versions
+
+__all__ = ["correct", "current", "is_due", "remove", "roll", "switch", "versions"]

@@ -1,0 +1,102 @@
+"""The summary of the branch one is on, for its owner: read, corrected, removed, switched off."""
+
+from django.db import transaction
+from django.http import Http404
+
+from conversations import tree
+from conversations.calibration import message_tokens
+from conversations.models import Conversation, Message, Summary
+from conversations.prompts import model_for
+from conversations.refusals import SummaryChanged, SummaryEmpty, SummaryTooLong
+from conversations.stand_ins import stand_ins
+from conversations.summaries.limits import most_tokens_of_owners
+from conversations.text import clean, is_blank
+
+MOST_VERSIONS = 50
+
+
+def current(conversation: Conversation) -> Summary | None:
+    """What stands for the beginning of the branch its owner is on, also what was written ahead and will soon.
+
+    One that was removed is blank (`is_removed`) and can be written anew. None: nothing was left out so far.
+    """
+    if conversation.head_id is None:
+        return None
+    found = stand_ins(conversation.pk, before=conversation.head_id, rows=tree.WHOLE_BRANCH)
+    row: Summary | None = Summary.objects.filter(pk__in=[one.id for one in found]).first()
+    return row
+
+
+def versions(summary: Summary) -> list[Summary]:
+    """The summary and those it was written from, newest first, without those that lost their words."""
+    older = Summary.objects.filter(conversation=summary.conversation_id, pk__lt=summary.pk).order_by("-pk")
+    by_id: dict[int | None, Summary] = {row.pk: row for row in older[:MOST_VERSIONS]}
+    chain = [summary]
+    while (before := by_id.get(chain[-1].follows_id)) is not None:
+        chain.append(before)
+    return [one for one in chain if not one.is_removed]
+
+
+def correct(conversation: Conversation, text: str, *, through: int) -> Summary:
+    """Put the owner's words in the place of the summary up to and including the message `through`.
+
+    Raises:
+        Http404: there is none, or no conversation.
+        SummaryEmpty, SummaryTooLong
+        SummaryChanged: the summary stands for other messages by now.
+    """
+    text = clean(text).strip()
+    if is_blank(text):
+        raise SummaryEmpty
+    tokens, limit = message_tokens(text, model_for(conversation)), most_tokens_of_owners(model_for(conversation))
+    if tokens > limit:
+        raise SummaryTooLong(size=tokens, limit=limit)
+    with transaction.atomic():
+        newest = _held(conversation)
+        if newest.through_message_id != through:
+            raise SummaryChanged(newest.through_message_id)
+        return newest if newest.text == text else _follow(newest, text=text, tokens=tokens)
+
+
+def remove(conversation: Conversation) -> Summary:
+    """Take the words of all summaries of the branch away, for good; nothing stands for these messages from now on.
+
+    Safe to run twice.
+
+    Raises:
+        Http404: there is none, or no conversation.
+    """
+    with transaction.atomic():
+        newest = _held(conversation)
+        if newest.is_removed:
+            return newest
+        branch = Message.objects.branch(conversation.head_id, rows=tree.WHOLE_BRANCH)
+        versions = Summary.objects.filter(conversation=conversation, through_message__in=branch.values("pk"))
+        versions.update(text="", tokens=0)
+        return _follow(newest, text="", tokens=0)
+
+
+def switch(conversation: Conversation, on: bool) -> None:  # it says nothing else
+    """Have summaries of it made and sent, or neither."""
+    conversation.summarises = on
+    conversation.save(update_fields=["summarises"])
+
+
+def _held(conversation: Conversation) -> Summary:
+    """The current summary, with the conversation held: nothing is rolled meanwhile."""
+    conversation.head_id = tree.locked(conversation.pk).head_id
+    newest = current(conversation)
+    if newest is None:
+        raise Http404("This conversation has no summary.")
+    return newest
+
+
+def _follow(newest: Summary, *, text: str, tokens: int) -> Summary:
+    return Summary.objects.create(
+        conversation_id=newest.conversation_id,
+        through_message_id=newest.through_message_id,
+        text=text,
+        tokens=tokens,
+        source=Summary.Source.USER,
+        follows=newest,
+    )
