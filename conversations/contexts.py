@@ -23,6 +23,7 @@ from conversations.context.values import (
     Past,
     Recollection,
     StoredMessage,
+    Summary,
     SystemPrompt,
     Toolbox,
     WindowPolicy,
@@ -32,6 +33,7 @@ from conversations.models import Conversation, Turn
 from conversations.prompts import sends_pairs, system_prompt_of
 from conversations.providers.registry import chat_model_info
 from conversations.providers.values import ToolSpec
+from conversations.stand_ins import has_summaries, stand_ins
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ def context_of(
     completes_index: bool = False,
 ) -> Assembly:
     """What the model is sent; `is_tightened`: less than it should be able to take, since it said it is not, of the
-    request `refused`. Where the branch has more than is sent, what matches the question is brought back
-    (`completes_index`: see `recollections`).
+    request `refused`. Where the branch has more than is sent, a summary stands for it, and what matches the question is
+    brought back (`completes_index`: see `recollections`).
 
     Raises:
         PromptTooLong: the question does not fit.
@@ -87,6 +89,9 @@ def context_of(
         must_answer=must_answer,
     )
     assembly = assembled(past)
+    if budget.retrieved and assembly.record.leaves_out_earlier and (found := _summaries(question, past)):
+        past = replace(past, summaries=found)
+        assembly = assembled(past)
     if settings.POCKETCHAT_RECALL and budget.retrieved and assembly.record.leaves_out_earlier:
         recalled = _recalled(question, assembly.record, completes_index=completes_index)
         assembly = assembled(replace(past, recollections=recalled)) if recalled else assembly
@@ -96,6 +101,14 @@ def context_of(
 def _past(question: Question, *, tokens: int, before: Record | None) -> Past:
     start = before.start if before else None
     return history.past_of(question.parent_id, tokens=tokens, start=start, counts_incomplete=not sends_pairs())
+
+
+def _summaries(question: Question, past: Past) -> tuple[Summary, ...]:
+    """One query, where something is left out and the owner wants summaries."""
+    if question.conversation is None or not has_summaries(question.conversation):
+        return ()
+    read = [*past.opening, *(number for turn in past.turns for number in turn.ids)]
+    return stand_ins(question.conversation.pk, read=read, before=past.unread)
 
 
 def _recalled(question: Question, without: Record, *, completes_index: bool) -> tuple[Recollection, ...]:

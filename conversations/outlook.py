@@ -35,8 +35,8 @@ class Outlook:
 
 def next_context(conversation: Conversation | None, text: str = "", *, model: str = "") -> Outlook:
     """Of the question `text` behind the newest message of the branch one is on, for the conversation's own model or
-    for `model`. None: of a conversation that is about to begin. Three queries at most; four more where
-    something is left out and the question may bring it back.
+    for `model`. None: of a conversation that is about to begin. Three queries at most; five more where
+    something is left out, for what stands for it and what the question may bring back.
 
     Raises:
         PromptTooLong

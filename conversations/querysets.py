@@ -89,14 +89,14 @@ MENTIONS_SQL = f"""
 
 BELOW_SQL = """
     WITH RECURSIVE below (id, conversation_id) AS (
-        SELECT id, conversation_id FROM conversations_message WHERE id = %s
-        UNION ALL
+        SELECT id, conversation_id FROM conversations_message WHERE id = ANY(%s)
+        UNION
         SELECT m.id, m.conversation_id
         FROM conversations_message m JOIN below b ON m.conversation_id = b.conversation_id AND m.parent_id = b.id
     )
     SELECT id FROM below
 """
-"""Takes a message: itself and everything that hangs off it, along the index `message_children`."""
+"""Takes messages: themselves and everything that hangs off them, each once, along the index `message_children`."""
 
 
 class MessageQuerySet(models.QuerySet[Any]):
@@ -109,9 +109,9 @@ class MessageQuerySet(models.QuerySet[Any]):
         )
         return self.filter(id__in=ids).order_by("id")
 
-    def below(self, message_id: int) -> "MessageQuerySet":
-        """The message and all that hangs off it, on every branch."""
-        ids = models.expressions.RawSQL(BELOW_SQL, [message_id])  # noqa: S611  # the statement is a constant
+    def below(self, *message_ids: int) -> "MessageQuerySet":
+        """The messages and all that hangs off them, on every branch."""
+        ids = models.expressions.RawSQL(BELOW_SQL, [list(message_ids)])  # noqa: S611  # the statement is a constant
         return self.filter(id__in=ids)
 
     def by_mentions(self, query: str) -> "MessageQuerySet":

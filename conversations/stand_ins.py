@@ -4,9 +4,11 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 
 from conversations.context.values import Summary
+from conversations.models import Conversation
 
 MOST_ROWS = 2000
 """Messages between a window and the summary before it that a question waits for. They are hardly ever more than a few:
@@ -36,6 +38,11 @@ STAND_INS_SQL = """
 """The newest version of each summary that ends at one of the messages `read`, and of the nearest one that ends at
 `before` or above it. A walk to the nearest alone, along ids that only grow, and not above the first there is: the cost
 is that of the way, not of the conversation."""
+
+
+def has_summaries(conversation: Conversation) -> bool:
+    """Whether any are made and sent: the installation and the owner want them."""
+    return bool(settings.POCKETCHAT_SUMMARIES and conversation.summarises)
 
 
 def stand_ins(

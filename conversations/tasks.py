@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import asking, branches, memory, runs, sweeping, titles, turns
+from conversations import asking, branches, memory, runs, summaries, sweeping, titles, turns
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
@@ -33,8 +33,16 @@ def answer(turn_id: str) -> None:
     if settings.POCKETCHAT_RECALL:
         _enqueued(index_turn, UUID(turn_id))
     answered = Turn.objects.filter(pk=turn_id, status=Turn.Status.COMPLETE).values_list("conversation_id", flat=True)
-    if (conversation_id := answered.first()) and titles.is_due(conversation_id):
+    if conversation_id := answered.first():
+        _write_about(conversation_id)
+
+
+def _write_about(conversation_id: UUID) -> None:
+    """Have done in the background what an answer makes due."""
+    if titles.is_due(conversation_id):
         _enqueued(name_conversation, conversation_id)
+    if summaries.is_due(conversation_id):
+        _enqueued(roll_summary, conversation_id)
 
 
 @shared_task(name="conversations.index_turn")
@@ -54,6 +62,12 @@ def index_turn(turn_id: str) -> None:
 def name_conversation(conversation_id: str) -> None:
     """Have a model find a title that is due."""
     titles.name(UUID(conversation_id))
+
+
+@shared_task(name="conversations.roll_summary", rate_limit="60/m", ignore_result=True)
+def roll_summary(conversation_id: str) -> None:
+    """Have a model continue the summary that is due."""
+    summaries.roll(UUID(conversation_id))
 
 
 @shared_task(name="conversations.suggest_title", rate_limit="60/m", ignore_result=True)

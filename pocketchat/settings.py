@@ -279,7 +279,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "background"
 # What asks a model goes to the workers that have the models' clients loaded.
 CELERY_TASK_ROUTES = {
-    f"conversations.{task}": {"queue": "replies"} for task in ("answer", "name_conversation", "suggest_title")
+    f"conversations.{task}": {"queue": "replies"} for task in ("answer", "name_conversation", "suggest_title", "roll_summary")
 }
 # The row, not the queue, says whether a turn still has to be answered: a task lost with its worker is not repeated.
 CELERY_TASK_ACKS_LATE = False

@@ -18,7 +18,7 @@ from conversations.context.values import (
     Window,
     WindowPolicy,
 )
-from conversations.context.windows import begin_of
+from conversations.context.windows import begin_of, tokens_of
 from conversations.refusals import PromptTooLong
 
 NO_TOOLS = Toolbox()
@@ -89,7 +89,7 @@ def choose(
     # The rounds may have taken some of what was kept for the past.
     retrieved = min(budget.retrieved, budget.largest_prompt(system=fixed) - own)
     is_missing_something = begins > 0 or past.unread is not None
-    summary = _standing_in(past.summary, retrieved) if is_missing_something else None
+    summary = _standing_in(past.summaries, window, retrieved) if is_missing_something else None
     sent = {prompt.id, *(message.id for message in messages_of(window.turns))}
     recalled = _recalled(past.recollections, sent, retrieved - (summary.tokens if summary else 0))
     return Choice(system, tools, summary, window, recalled, prompt, rounds, left_out, room)
@@ -109,9 +109,16 @@ def _left_out(past: Past, window: Window, begins: int) -> tuple[LeftOut, ...]:
     return tuple(span for span in spans if span.ids)
 
 
-def _standing_in(summary: Summary | None, tokens: int) -> Summary | None:
-    """The summary, when it has words and fits."""
-    return summary if summary and summary.text.strip() and summary.tokens <= tokens else None
+def _standing_in(summaries: Sequence[Summary], window: Window, tokens: int) -> Summary | None:
+    """Of the summaries that end before the window the one that stands for most, when it has words and fits.
+
+    One that was written ahead ends inside the window and waits until that is cut, so that requests go on beginning
+    alike. What its owner wrote waits for nothing: they would meet their correction's mistake again.
+    """
+    begins = window.turns[0].ids[0] if window.turns else None
+    ending_before = [one for one in summaries if begins is None or one.through < begins or one.is_owners]
+    nearest = max(ending_before, key=lambda one: one.through, default=None)
+    return nearest if nearest and nearest.text.strip() and nearest.tokens <= tokens else None
 
 
 def _recalled(recollections: Sequence[Recollection], sent: set[int], tokens: int) -> tuple[Recollection, ...]:
@@ -131,7 +138,3 @@ def _size(recalled: Sequence[Recollection]) -> int:
 
 def messages_of(turns: Iterable[StoredTurn]) -> list[StoredMessage]:
     return [message for turn in turns for message in turn.messages]
-
-
-def tokens_of(turns: Iterable[StoredTurn]) -> int:
-    return sum(turn.tokens for turn in turns)

@@ -48,9 +48,9 @@ def question_size(asked: Measured, before: Before | None, *, estimate: int) -> i
     """The tokens of the question itself, with what the template puts around it; None where it is not known.
 
     It is known when the request is the one before, its answer, and the question: then the difference between the two
-    reported figures, without the answer, is the question's. A summary, recollections, results of tools (which are sent
-    under other ids once they are history), a window that was cut, another system prompt or other tools make it another
-    request.
+    reported figures, without the answer, is the question's. Another summary, recollections, results of tools (which are
+    sent under other ids once they are history), a window that was cut, another system prompt or other tools make it
+    another request.
     """
     if before is None or before.answer_tokens is None:
         return None
@@ -59,14 +59,14 @@ def question_size(asked: Measured, before: Before | None, *, estimate: int) -> i
         return None
     if now.sent[:-1] != (*then.sent, before.answer) or now.beginning != then.beginning or not now.beginning:
         return None
-    if not (_is_plain(now) and _is_plain(then)):
+    if now.summary != then.summary or not (_is_plain(now) and _is_plain(then)):
         return None
     size = asked.reported - then.reported - before.answer_tokens
     return size if 0 < size <= PLAUSIBLE * estimate + AROUND and size * PLAUSIBLE >= estimate else None
 
 
 def _is_plain(record: Record) -> bool:
-    return record.summary is None and not record.recalled and not record.tokens_of("rounds")
+    return not record.recalled and not record.tokens_of("rounds")
 
 
 def is_truncated(asked: Measured, before: Record | None) -> bool:

@@ -109,7 +109,8 @@ class Past:
     """The messages before the first question, which some conversations brought from elsewhere begin with."""
     unread_tokens: int = 0
     """What the turn of that message takes at least: of one that is too large not even all was read."""
-    summary: Summary | None = None
+    summaries: tuple[Summary, ...] = ()
+    """Of each that ends on the branch the newest version, also of those that were written ahead."""
     recollections: tuple[Recollection, ...] = ()
 
 

@@ -4,6 +4,7 @@ Both policies send a contiguous end of the branch. One that skipped a turn too l
 send more words, and a conversation that never took place: an answer without the question that explains it.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import takewhile
 
@@ -14,6 +15,9 @@ from conversations.context.values import Past, StoredTurn, Window, WindowPolicy
 CUT_TO = (2, 3)
 """A window that overflows is cut to this share of its room."""
 
+LEAST_LEFT = (1, 3)
+"""Of its room, behind a summary that was written ahead: one that leaves less was written for a smaller model."""
+
 MOST_MESSAGES = 1000
 """Of a window, however small they are."""
 
@@ -23,8 +27,8 @@ def stepped(start: int | None = None, *, reason: Reason | None = None) -> Window
 
     `start` is the message that the window of the request before began with, None when there was none; `reason` is why
     it did not begin earlier. The window grows from there with every turn. When it overflows it is cut to two thirds of
-    its room, and begins there until the next overflow: in between, each request is the one before and something behind
-    it, which providers' prompt caches know again.
+    its room, or right behind what a summary was written ahead for, and begins there until the next overflow: in
+    between, each request is the one before and something behind it, which providers' prompt caches know again.
     """
     return partial(_stepped, start=start, reason=reason)
 
@@ -36,11 +40,24 @@ def _stepped(past: Past, tokens: int, *, start: int | None, reason: Reason | Non
     goes_on = since is not None or past.unread is None
     if goes_on and len(_newest(kept, tokens, MOST_MESSAGES)) == len(kept):
         return Window(kept, reason or _reason(past, kept, tokens))
+    if (prepared := _behind_a_summary(past, kept, tokens)) is not None:
+        return Window(prepared, _reason(past, prepared, tokens), was_cut=True)
     share, of = CUT_TO
     newest = _newest(kept, tokens * share // of, MOST_MESSAGES * share // of)
     # The newest turn is what the question is about: it is kept if it fits at all.
     newest = newest or _newest(kept[-1:], tokens, MOST_MESSAGES)
     return Window(newest, _reason(past, newest, tokens), was_cut=True)
+
+
+def _behind_a_summary(past: Past, kept: tuple[StoredTurn, ...], tokens: int) -> tuple[StoredTurn, ...] | None:
+    """The turns right behind a summary that ends within `kept`, when they fit; of several such ends the one nearest to
+    what a window is cut to."""
+    (least, of_least), (share, of) = LEAST_LEFT, CUT_TO
+    through = {one.through for one in past.summaries}
+    ends = [kept[at:] for at in range(1, len(kept)) if kept[at - 1].ids[-1] in through]
+    fitting = [end for end in ends if len(_newest(end, tokens, MOST_MESSAGES)) == len(end)]
+    usable = [end for end in fitting if tokens_of(end) >= tokens * least // of_least]
+    return min(usable, key=lambda end: abs(tokens_of(end) - tokens * share // of), default=None)
 
 
 def pairs(prompt: str, *, max_chars: int = MAX_CHARS, max_completed_pairs: int = MAX_COMPLETED_PAIRS) -> WindowPolicy:
@@ -83,6 +100,10 @@ def _reason(past: Past, kept: tuple[StoredTurn, ...], tokens: int) -> Reason:
     begins = begin_of(past.turns, kept)
     next_tokens = past.turns[begins - 1].tokens if begins else past.unread_tokens
     return "turn_too_large" if next_tokens > tokens else "history_budget"
+
+
+def tokens_of(turns: Iterable[StoredTurn]) -> int:
+    return sum(turn.tokens for turn in turns)
 
 
 def begin_of(turns: tuple[StoredTurn, ...], kept: tuple[StoredTurn, ...]) -> int:

@@ -16,9 +16,13 @@ SENTENCES = {
     "garbled": "The model provider's answer could not be read.",
     "endless_reply": "The model did not come to an end. What it wrote first is kept.",
     "empty_reply": "The model answered nothing.",
+    "gave_way": "The model was wanted for a reply, which comes first.",
     "tools_only": "The model went on calling tools and did not answer.",
 }
 """Codes never change their meaning: they are stored with turns and returned by the API."""
+
+GAVE_WAY = "gave_way"
+"""The code of what is no fault of anybody's: a question in the background made way for a reply."""
 
 
 class ProviderError(Exception):

@@ -13,6 +13,7 @@ from conversations.replies.draft import Draft, Prepared, Round
 from conversations.text import estimate_tokens, least_tokens
 from conversations.tools.toolbox import toolbox
 from conversations.tools.values import Tool
+from conversations.tracing import call_of
 
 
 def prepared(
@@ -88,19 +89,13 @@ def trace(turn: Turn, draft: Draft, outcome: turns.Outcome) -> None:
 
 
 def _traced(turn: Turn, done: Round, outcome: str) -> ModelCall:
-    provider, _, model = turn.model.partition(":")
-    end = done.finished
-    return ModelCall(
-        conversation_id=turn.conversation_id,
-        turn=turn,
-        purpose=ModelCall.Purpose.REPLY,
-        provider=provider,
-        model=model,
-        input_tokens=end.input_tokens if end else None,
-        output_tokens=end.output_tokens if end else None,
-        cached_tokens=end.cached_tokens if end else None,
-        cost=end.cost if end else None,
-        first_token_ms=done.first_token_ms,
+    return call_of(
+        turn.conversation_id,
+        ModelCall.Purpose.REPLY,
+        turn.model,
+        end=done.finished,
         latency_ms=done.elapsed_ms,
         outcome=outcome,
+        turn=turn,
+        first_token_ms=done.first_token_ms,
     )

@@ -1,5 +1,8 @@
 """The summary of the branch one is on, for its owner: read, corrected, removed, switched off."""
 
+from collections.abc import Collection
+from uuid import UUID
+
 from django.db import transaction
 from django.http import Http404
 
@@ -74,6 +77,16 @@ def remove(conversation: Conversation) -> Summary:
         versions = Summary.objects.filter(conversation=conversation, through_message__in=branch.values("pk"))
         versions.update(text="", tokens=0)
         return _follow(newest, text="", tokens=0)
+
+
+def forget(conversation_id: UUID, message_ids: Collection[int]) -> int:
+    """Delete every summary, of whatever branch, that stands for any of these messages; returns how many.
+
+    They end at one of them, or at what hangs off it. The next roll writes anew what is still to be said.
+    """
+    below = Message.objects.below(*message_ids)
+    told = Summary.objects.filter(conversation=conversation_id, through_message__in=below.values("pk"))
+    return told.delete()[0]
 
 
 def switch(conversation: Conversation, on: bool) -> None:  # it says nothing else

@@ -1,20 +1,14 @@
 """Have a model find a title, and give it to the conversation unless its owner was faster."""
 
-from contextlib import suppress
 from uuid import UUID
 
-import structlog
 from django.conf import settings
-from django.db import IntegrityError
 
+from conversations import background
 from conversations.models import Conversation, Message, ModelCall, Turn
-from conversations.providers.errors import ProviderError
-from conversations.providers.registry import small_model_name
+from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.values import ChatMessage, ChatRequest
-from conversations.providers.whole import WholeAnswer, answer_of
 from conversations.titles.wording import INSTRUCTIONS, excerpt_of, title_in
-
-log = structlog.get_logger(__name__)
 
 MOST_TOKENS = 30
 """Of an answer; what needs more is no title."""
@@ -42,8 +36,9 @@ def is_due(conversation_id: UUID) -> bool:
 
 
 def tries(conversation_id: UUID) -> int:
-    """How often a model was asked for a title."""
-    return ModelCall.objects.filter(conversation=conversation_id, purpose=ModelCall.Purpose.TITLE).count()
+    """How often a model was asked for a title; to have given way is no try."""
+    asked = ModelCall.objects.filter(conversation=conversation_id, purpose=ModelCall.Purpose.TITLE)
+    return asked.exclude(outcome=GAVE_WAY).count()
 
 
 def name(conversation_id: UUID) -> bool:
@@ -62,14 +57,12 @@ def suggest(conversation_id: UUID) -> bool:
     request = ChatRequest(
         (ChatMessage("system", INSTRUCTIONS), ChatMessage("user", excerpt_of(said))), max_tokens=MOST_TOKENS
     )
-    model = small_model_name()
     try:
-        answer = answer_of(model, request, seconds=SECONDS)
-    except ProviderError as error:
-        _trace(conversation, model, None, outcome=error.code)
+        answer = background.ask(conversation.pk, ModelCall.Purpose.TITLE, request, seconds=SECONDS)
+    except ProviderError:
         return False
     title = title_in(answer.text)
-    _trace(conversation, model, answer, outcome="ok" if title else "no_title")
+    background.judged(conversation.pk, ModelCall.Purpose.TITLE, answer, "ok" if title else "no_title")
     return bool(title) and give(conversation, title)
 
 
@@ -86,21 +79,3 @@ def give(conversation: Conversation, title: str) -> bool:
         pk=conversation.pk, title=conversation.title, title_source=conversation.title_source
     )
     return bool(unchanged.update(title=title, title_source=Conversation.TitleSource.MODEL))
-
-
-def _trace(conversation: Conversation, model: str, answer: WholeAnswer | None, *, outcome: str) -> None:
-    provider, _, name_there = model.partition(":")
-    end = answer.end if answer else None
-    with suppress(IntegrityError):  # Erased meanwhile: no trace is wanted.
-        ModelCall.objects.create(
-            conversation_id=conversation.pk,
-            purpose=ModelCall.Purpose.TITLE,
-            provider=provider,
-            model=name_there,
-            input_tokens=end.input_tokens if end else None,
-            output_tokens=end.output_tokens if end else None,
-            cached_tokens=end.cached_tokens if end else None,
-            cost=end.cost if end else None,
-            latency_ms=answer.elapsed_ms if answer else 0,
-            outcome=outcome,
-        )

@@ -3,6 +3,7 @@
 import json
 import re
 
+from conversations.providers.reasoning import without_reasoning
 from conversations.recall.words import UNSPACED
 from conversations.text import clean, is_blank, line
 
@@ -20,10 +21,6 @@ INSTRUCTIONS = (
     "nothing else: no quotation marks, no full stop, no explanation."
 )
 
-_TAG = r"(?:think|thinking|thought|reasoning|reflection)\b[^>]*"
-_REASONING = re.compile(rf"<{_TAG}>.*?(?:</{_TAG}>|\Z)", re.DOTALL | re.IGNORECASE)
-_CLOSED_ONLY = re.compile(rf"\A.*</{_TAG}>", re.DOTALL | re.IGNORECASE)
-"""Some servers give out the reasoning without the tag that opens it."""
 _FENCE = re.compile(r"\A```\w*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _LABEL = re.compile(
     r"\A(?:the\s+)?(?:title|titel|titre|título|titolo|tytuł|название|заголовок|标题|標題|タイトル|제목|العنوان|عنوان)"
@@ -40,7 +37,7 @@ def title_in(answer: str) -> str:
     Reasoning is left out, also when its tag is never closed; JSON, code fences, labels, quotation marks and Markdown
     are taken off. A whole sentence, or what still looks like markup, is no title.
     """
-    said = _CLOSED_ONLY.sub("", _REASONING.sub("", clean(answer))).strip()
+    said = without_reasoning(clean(answer))
     if fenced := _FENCE.match(said):
         said = fenced[1].strip()
     said = _out_of_json(said)

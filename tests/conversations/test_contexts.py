@@ -64,7 +64,9 @@ def test_the_window_grows_until_it_overflows_and_stays_where_it_was_cut(conversa
     assert all(record.reason == ("history_budget" if number >= 11 else None) for number, record in enumerate(records))
 
 
-def test_two_queries_choose_a_context_and_three_recall_however_long_the_conversation_is(owner: User) -> None:
+def test_two_queries_choose_a_context_one_finds_a_summary_three_recall_however_long_the_conversation_is(
+    owner: User,
+) -> None:
     counts = set()
     for messages in (4, 100, 2000):
         conversation = grown(owner, messages)
@@ -74,7 +76,7 @@ def test_two_queries_choose_a_context_and_three_recall_however_long_the_conversa
             context_of(question, tools=Toolbox())
         counts.add(len(queries))
     # The short one is sent whole: nothing is looked for.
-    assert counts == {2, 5}
+    assert counts == {2, 6}
 
 
 def test_a_later_request_of_the_same_turn_asks_only_for_the_past(conversation: Conversation) -> None:
@@ -213,8 +215,8 @@ def test_pairs_are_chosen_where_the_settings_say_so(conversation: Conversation) 
     assert records[-1].left_out == (LeftOut(tuple(records[1].sent[:2]), "pair_limit"),)
     with CaptureQueriesContext(connection) as queries:
         next_context(conversation)
-    # The head; the past; recall.
-    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "WITH", *3 * ["SELECT"]]
+    # The head; the past; a summary; recall.
+    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "WITH", "WITH", *3 * ["SELECT"]]
 
 
 @pytest.mark.usefixtures("by_pairs")

@@ -276,7 +276,7 @@ def test_the_summary_stands_with_the_instructions_and_recollections_with_the_que
     past = Past(
         history_of(20, first=5),
         unread=4,
-        summary=Summary(3, "They spoke of bees.", 6, through=2),
+        summaries=(Summary(3, "They spoke of bees.", 6, through=2),),
         recollections=(Recollection(history_of(20)[0], 0.5),),
     )
     assembly = assemble(

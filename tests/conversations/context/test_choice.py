@@ -1,7 +1,7 @@
 """What is sent with a question, against the same rules written the simplest slow way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -86,14 +86,16 @@ def cases(draw: st.DrawFn) -> Case:
     turns = draw(st.one_of(orderly_turns(), broken_branches().map(as_turns)))
     ids = [message.id for turn in turns for message in turn.messages]
     texts = st.sampled_from(["Bees.", " ", ""])
-    summaries = st.none() | st.builds(Summary, st.just(7), texts, st.sampled_from([10, 60, 400]), st.just(3))
+    sizes, throughs = st.sampled_from([10, 60, 400]), st.sampled_from([-6, -5, *ids])
+    written = st.builds(Summary, st.just(7), texts, sizes, throughs, is_owners=st.booleans())
+    summaries = st.lists(written, max_size=3, unique_by=lambda one: one.through).map(tuple)
     small = st.integers(min_value=0, max_value=60)
     return Case(
         past=Past(
             turns,
             unread=draw(st.sampled_from([None, -5])),
             opening=draw(st.sampled_from([(), (-9, -8)])),
-            summary=draw(summaries),
+            summaries=draw(summaries),
             recollections=draw(recollections(turns)),
         ),
         prompt=said(10_000, "user", draw(st.integers(min_value=1, max_value=400))),
@@ -114,7 +116,7 @@ def cases(draw: st.DrawFn) -> Case:
 class Expected:
     tools: bool
     window: list[int]
-    summary: bool
+    summary: Summary | None
     recalled: list[tuple[int, ...]]
     rounds: int
 
@@ -130,10 +132,15 @@ def slowly(case: Case) -> Expected:
     window = slow_window(case.past, room, case.start)
     free -= sum(turn.tokens for turn in window)
     retrieved = min(case.budget.retrieved, free)
-    summary = case.past.summary
     is_missing = len(window) < len(case.past.turns) or case.past.unread is not None
-    told = summary is not None and bool(summary.text.strip()) and summary.tokens <= retrieved and is_missing
-    retrieved -= summary.tokens if summary and told else 0
+    in_window = {number for turn in window for number in turn.ids}
+    summary = None
+    for one in sorted(case.past.summaries, key=lambda one: one.through):
+        if one.through not in in_window or one.is_owners:
+            summary = one
+    if summary and not (is_missing and summary.text.strip() and summary.tokens <= retrieved):
+        summary = None
+    retrieved -= summary.tokens if summary else 0
     there = {10_000, *(message.id for turn in window for message in turn.messages)}
     recalled: list[Recollection] = []
     waiting = list(case.past.recollections)
@@ -147,7 +154,7 @@ def slowly(case: Case) -> Expected:
     return Expected(
         tools=tools,
         window=[message.id for turn in window for message in turn.messages],
-        summary=told,
+        summary=summary,
         recalled=sorted(one.turn.ids for one in recalled),
         rounds=rounds,
     )
@@ -158,7 +165,7 @@ def test_the_choice_is_that_of_the_simplest_rules(case: Case) -> None:
     choice, expected = case.choice(), slowly(case)
     assert bool(choice.tools.specs) == expected.tools
     assert [message.id for message in choice.earlier] == expected.window
-    assert (choice.summary is not None) == expected.summary
+    assert choice.summary == expected.summary
     assert [one.turn.ids for one in choice.recalled] == expected.recalled
     assert sum(message.tokens for message in choice.rounds) == expected.rounds
 
@@ -239,27 +246,43 @@ def chosen(
 
 
 def test_a_summary_is_sent_exactly_when_something_before_the_window_is_not() -> None:
-    assert chosen(Past(turns_of(100, 200), summary=BEES)).summary is None
-    assert chosen(Past(turns_of(101, 200), summary=BEES)).summary == BEES
-    assert chosen(Past(unread=3, summary=BEES)).summary == BEES
+    assert chosen(Past(turns_of(100, 200), summaries=(BEES,))).summary is None
+    assert chosen(Past(turns_of(101, 200), summaries=(BEES,))).summary == BEES
+    assert chosen(Past(unread=3, summaries=(BEES,))).summary == BEES
 
 
 def test_a_summary_that_does_not_fit_makes_way_for_recollections() -> None:
     bees, wasps = (Recollection(turn, 0.5) for turn in turns_of(100, 60, first=-20))
-    past = Past(unread=3, summary=Summary(7, "Long.", 201, through=2), recollections=(bees, wasps))
+    past = Past(unread=3, summaries=(Summary(7, "Long.", 201, through=2),), recollections=(bees, wasps))
     choice = chosen(past)
     assert (choice.summary, choice.recalled) == (None, (bees, wasps))
 
 
 def test_a_summary_that_just_fits_is_sent_and_a_blank_one_is_not() -> None:
-    assert chosen(Past(unread=3, summary=Summary(7, "Long.", 200, through=2))).summary
-    assert chosen(Past(unread=3, summary=Summary(7, " \n", 10, through=2))).summary is None
+    assert chosen(Past(unread=3, summaries=(Summary(7, "Long.", 200, through=2),))).summary
+    assert chosen(Past(unread=3, summaries=(Summary(7, " \n", 10, through=2),))).summary is None
+
+
+def test_of_several_the_one_that_stands_for_most_before_the_window_is_sent() -> None:
+    turns = turns_of(90, 90, 90, 90)
+    short, long = Summary(7, "Short.", 10, through=2), Summary(8, "Longer.", 20, through=4)
+    assert chosen(Past(turns, summaries=(short, long))).summary == long
+    # Four turns before the window, of which the last was summarised ahead.
+    assert chosen(Past(turns, summaries=(short, replace(long, through=6)))).summary == short
+    assert chosen(Past(turns, summaries=(short, replace(long, text="")))).summary is None
+
+
+def test_what_its_owner_wrote_is_sent_at_once() -> None:
+    short, corrected = Summary(7, "Short.", 10, through=2), Summary(8, "No.", 20, through=6, is_owners=True)
+    assert chosen(Past(turns_of(90, 90, 90, 90), summaries=(short, corrected))).summary == corrected
+    removed = replace(corrected, text="")
+    assert chosen(Past(turns_of(90, 90, 90, 90), summaries=(short, removed))).summary is None
 
 
 def test_recollections_get_what_the_summary_leaves() -> None:
     def recalled(size: int) -> int:
         one = Recollection(turns_of(size, first=-20)[0], 1)
-        return len(chosen(Past(unread=3, summary=BEES, recollections=(one,))).recalled)
+        return len(chosen(Past(unread=3, summaries=(BEES,), recollections=(one,))).recalled)
 
     assert (recalled(200 - 50 - NOTE), recalled(200 - 50 - NOTE + 1)) == (1, 0)
 
@@ -306,7 +329,7 @@ def test_one_that_does_not_fit_leaves_room_for_a_smaller_one() -> None:
 
 
 def test_the_rounds_take_the_place_of_what_is_brought_back() -> None:
-    past = Past(unread=3, summary=BEES, recollections=(Recollection(turns_of(60, first=-20)[0], 1),))
+    past = Past(unread=3, summaries=(BEES,), recollections=(Recollection(turns_of(60, first=-20)[0], 1),))
     assert chosen(past, rounds=(700,)).recalled
     crowded = chosen(past, rounds=(840,))
     assert (crowded.summary, crowded.recalled) == (None, ())
@@ -321,7 +344,7 @@ def test_a_question_is_refused_when_it_does_not_fit_beside_instructions_and_repl
 
 def test_what_pairs_pass_over_is_left_out_with_its_own_reason() -> None:
     stopped = StoredTurn((said(3, "user", 2), said(4, "assistant", 2, complete=False)))
-    past = Past((*turns_of(4), stopped, *turns_of(4, first=5)), summary=BEES)
+    past = Past((*turns_of(4), stopped, *turns_of(4, first=5)), summaries=(BEES,))
     choice = choose(past, PROMPT, system=SYSTEM, budget=BUDGET, policy=pairs("Why?"), tools=Toolbox(), rounds=())
     assert [message.id for message in choice.earlier] == [1, 2, 5, 6]
     assert choice.left_out == (LeftOut((3, 4), "not_complete"),)

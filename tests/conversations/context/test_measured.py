@@ -28,6 +28,11 @@ def test_what_a_request_has_more_than_the_one_before_and_its_answer_is_the_quest
     assert size(295) == 295 - 230 - 50
 
 
+def test_so_it_is_behind_the_same_summary() -> None:
+    assert size(295, before=then(summary=7), summary=7) == 295 - 230 - 50
+    assert size(295, before=then(summary=7), summary=8) is None
+
+
 @pytest.mark.parametrize(
     "what",
     [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conversations.context.assemble import as_turns
 from conversations.context.pairs import build_context
-from conversations.context.values import Past, StoredMessage, StoredTurn, Window
+from conversations.context.values import Past, StoredMessage, StoredTurn, Summary, Window
 from conversations.context.windows import MOST_MESSAGES, pairs, stepped
 from conversations.refusals import PromptTooLong
 from tests.conversations.context.histories import broken_branches, orderly_turns, said
@@ -40,6 +40,16 @@ def slowly(past: Past, room: int, start: int | None, *, most: int = 1000) -> tup
     stands, is_known = (kept[0], True) if kept else (past.turns, past.unread is None)
     if is_known and fits(stands, room, most):
         return stands
+    prepared = [
+        end
+        for end in ends
+        if 0 < len(end) < len(stands)
+        and past.turns[-len(end) - 1].ids[-1] in [one.through for one in past.summaries]
+        and fits(end, room, most)
+        and sum(turn.tokens for turn in end) >= room // 3
+    ]
+    if prepared:
+        return min(prepared, key=lambda end: abs(sum(turn.tokens for turn in end) - room * 2 // 3))
     shorter = [end for end in ends if len(end) <= len(stands) and fits(end, room * 2 // 3, most * 2 // 3)]
     longest = max(shorter, key=len)
     if not longest and stands and fits(stands[-1:], room, most):
@@ -54,7 +64,9 @@ def pasts(draw: st.DrawFn) -> tuple[Past, int | None]:
     ids = [message.id for turn in turns for message in turn.messages]
     start = draw(st.sampled_from([None, 777, *ids]))
     unread, tokens = draw(st.sampled_from([(None, 0), (-1, 5), (-1, 5000)]))
-    return Past(turns, unread=unread, unread_tokens=tokens), start
+    through = draw(st.lists(st.sampled_from([*ids, -3]), max_size=3, unique=True))
+    summaries = tuple(Summary(at, "Bees.", 5, through=at) for at in through)
+    return Past(turns, unread=unread, unread_tokens=tokens, summaries=summaries), start
 
 
 @given(pasts(), rooms)
@@ -72,13 +84,16 @@ def test_it_is_a_whole_end_of_the_branch_that_fits(drawn: tuple[Past, int | None
 
 
 @given(pasts(), rooms)
-def test_a_cut_is_to_two_thirds_unless_the_newest_turn_alone_takes_more(
+def test_a_cut_is_to_two_thirds_unless_the_newest_turn_alone_takes_more_or_it_is_behind_a_summary(
     drawn: tuple[Past, int | None], room: int
 ) -> None:
     past, start = drawn
     window = stepped(start)(past, room)
     if window.was_cut:
-        assert fits(window.turns, room * 2 // 3, MOST_MESSAGES * 2 // 3) or len(window.turns) == 1
+        before = [number for turn in past.turns[: len(past.turns) - len(window.turns)] for number in turn.ids]
+        is_behind_a_summary = before and before[-1] in [one.through for one in past.summaries]
+        is_two_thirds = fits(window.turns, room * 2 // 3, MOST_MESSAGES * 2 // 3)
+        assert is_two_thirds or len(window.turns) == 1 or is_behind_a_summary
 
 
 @given(st.lists(st.integers(min_value=2, max_value=120), min_size=2, max_size=60))
@@ -107,6 +122,38 @@ def test_a_newest_turn_of_more_than_two_thirds_is_kept_alone() -> None:
 def test_a_window_that_just_fits_is_not_cut() -> None:
     assert not stepped()(Past(turns_of(100, 200)), 300).was_cut
     assert stepped()(Past(turns_of(101, 200)), 300).was_cut
+
+
+def through(*numbers: int) -> tuple[Summary, ...]:
+    return tuple(Summary(number, "Bees.", 5, through=number) for number in numbers)
+
+
+def test_a_cut_is_made_right_behind_what_was_summarised_ahead() -> None:
+    turns = turns_of(60, 60, 60, 60, 80)
+    assert ids_of(stepped()(Past(turns), 300)) == [5, 6, 7, 8, 9, 10]
+    assert ids_of(stepped()(Past(turns, summaries=through(2)), 300)) == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert ids_of(stepped()(Past(turns, summaries=through(6)), 300)) == [7, 8, 9, 10]
+    assert ids_of(stepped()(Past(turns, summaries=through(2, 4, 6)), 300)) == [5, 6, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "end"),
+    [
+        ((20, 200, 50, 70), 2),  # what is left does not fit
+        ((60, 60, 60, 60, 80), 3),  # the middle of a turn
+        ((60, 60, 60, 60, 80), 8),  # less than a third is left
+        ((60, 60, 60, 60, 80), 10),  # nothing is left
+        ((60, 60, 60, 60, 80), -3),  # on another branch, or before what was read
+    ],
+)
+def test_but_not_where_that_would_leave_too_much_or_too_little(sizes: tuple[int, ...], end: int) -> None:
+    past = Past(turns_of(*sizes))
+    assert stepped()(Past(past.turns, summaries=through(end)), 300).turns == stepped()(past, 300).turns
+
+
+def test_a_summary_written_ahead_cuts_no_window_that_fits() -> None:
+    window = stepped(3)(Past(turns_of(60, 60, 60), summaries=through(2, 4)), 300)
+    assert (ids_of(window), window.was_cut) == ([3, 4, 5, 6], False)
 
 
 @pytest.mark.parametrize("start", [None, 777, 2])

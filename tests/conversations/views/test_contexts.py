@@ -26,10 +26,11 @@ HX = {"HX-Request": "true"}
 MODEL = "openai:scripted"
 LONG = "word " * 80
 """80 tokens."""
-CONVERSATION_PAGE_QUERIES = 10
-"""Those of a page without a context, and three: what lies before the question, where the window began, the tools."""
-PANEL_QUERIES = 9
-"""Session, person, conversation, live turn, the three of a context, what it names, the list of conversations."""
+CONVERSATION_PAGE_QUERIES = 11
+"""Those of a page without a context, and four: what lies before the question, where the window began, what stands for
+what is left out, the tools."""
+PANEL_QUERIES = 10
+"""Session, person, conversation, live turn, the four of a context, what it names, the list of conversations."""
 
 
 @pytest.fixture(autouse=True)

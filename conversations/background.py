@@ -1,0 +1,41 @@
+"""Questions that nobody waits for, for a title or a summary: asked of the small model, and traced.
+
+The bundled model shares two processors with the replies: there such a question gives way to a reply, and is asked
+again behind a later one.
+"""
+
+from uuid import UUID
+
+from conversations.models import ModelCall, Turn
+from conversations.providers.errors import GAVE_WAY, ProviderError
+from conversations.providers.registry import BUNDLED, small_model_name
+from conversations.providers.values import ChatRequest
+from conversations.providers.whole import WholeAnswer, answer_of
+from conversations.tracing import call_of, keep
+
+NO_FAILURES = ("ok", GAVE_WAY)
+"""Outcomes that say nothing against asking again."""
+
+
+def ask(conversation_id: UUID, purpose: ModelCall.Purpose, request: ChatRequest, *, seconds: float) -> WholeAnswer:
+    """Wait for the answer, at most so many seconds; not in a transaction. Whoever judges it says so to `judged`.
+
+    Raises:
+        ProviderError: there is none, which is traced already.
+    """
+    model = small_model_name()
+    try:
+        return answer_of(model, request, seconds=seconds, gives_way=_is_reply_waiting if model == BUNDLED else None)
+    except ProviderError as error:
+        keep(call_of(conversation_id, purpose, model, end=None, latency_ms=0, outcome=error.code))
+        raise
+
+
+def judged(conversation_id: UUID, purpose: ModelCall.Purpose, answer: WholeAnswer, outcome: str) -> None:
+    """Trace what became of an answer: `ok`, or in a word why it was no use."""
+    model = small_model_name()
+    keep(call_of(conversation_id, purpose, model, end=answer.end, latency_ms=answer.elapsed_ms, outcome=outcome))
+
+
+def _is_reply_waiting() -> bool:
+    return bool(Turn.objects.live().filter(model=BUNDLED).exists())

@@ -1,0 +1,140 @@
+"""Which messages a summary is to stand for next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q, Sum
+
+from conversations import history
+from conversations.context.record import Record
+from conversations.context.values import StoredTurn, Summary
+from conversations.context.windows import LEAST_LEFT
+from conversations.models import Conversation, Message, Turn
+from conversations.prompts import sends_pairs
+from conversations.stand_ins import stand_ins
+from conversations.tree import WHOLE_BRANCH
+
+FULL = (4, 5)
+"""A window that takes this share of its room will soon be cut: what will not be sent then is summarised ahead."""
+
+AHEAD = (1, 3)
+"""Of the room, at least: with so much gone the window goes on at about two thirds, as after any cut."""
+
+STILL_AHEAD = (1, 4)
+"""Of the room: what was summarised ahead when there was a little less of it."""
+
+NO_LIMIT = 2**31 - 1
+
+SPAN_SQL = """
+    WITH RECURSIVE span (id, parent_id, role, tokens) AS (
+        SELECT id, parent_id, role, tokens FROM conversations_message WHERE id = %(through)s
+        UNION ALL
+        SELECT m.id, m.parent_id, m.role, m.tokens
+        FROM span JOIN conversations_message m ON m.id = span.parent_id WHERE m.id > %(after)s
+    )
+    SELECT id, role, tokens FROM span WHERE id > %(after)s ORDER BY id
+"""
+"""Sizes alone: it may be a long way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Messages that follow one another on a branch, and the summary of what lies before them, if there is one."""
+
+    before: Summary | None
+    through: int
+    """The last of them."""
+    said: tuple[tuple[str, str], ...]
+    """Role and text of each."""
+
+
+def end_of_next(conversation: Conversation) -> int | None:
+    """The message up to which the branch is to be summarised next; None while nothing is due.
+
+    What the newest request left out and no summary stands for comes first. A window that is nearly full is cut soon:
+    then a summary of its oldest turns is to be there. Four queries at most.
+    """
+    record, answered = _newest_request(conversation)
+    if record is None:
+        return None
+    used = record.tokens_of("window") + record.tokens_of("prompt") + answered
+    is_full = record.history > 0 and _is_share(used, FULL, record.history) and not sends_pairs()
+    left_out = _newest_left_out(record)
+    if left_out is None and not is_full:
+        return None
+    turns = _turns_since(conversation, record.start) if is_full else ()
+    found = stand_ins(conversation.pk, read=[number for one in turns for number in one.ids], before=left_out)
+    if left_out is not None and left_out not in [one.through for one in found]:
+        return left_out
+    return end_ahead(turns, record.history, through=[one.through for one in found])
+
+
+def end_ahead(turns: Sequence[StoredTurn], room: int, *, through: Sequence[int]) -> int | None:
+    """Where the oldest turns of a window end that make at least a third of its room.
+
+    None when a summary ends about there, of those that end at the messages `through`, or when nothing would be left.
+    """
+    spent = list(accumulate(turn.tokens for turn in turns))
+    ends = [(turn.ids[-1], tokens) for turn, tokens in zip(turns[:-1], spent, strict=False)]
+    for end, tokens in ends:
+        is_enough = _is_share(tokens, STILL_AHEAD, room) and _is_share(spent[-1] - tokens, LEAST_LEFT, room)
+        if end in through and is_enough:
+            return None
+    chosen = next((end for end, tokens in ends if _is_share(tokens, AHEAD, room)), None)
+    return None if chosen in through else chosen
+
+
+def _is_share(tokens: int, share: tuple[int, int], room: int) -> bool:
+    """Whether these are at least that share of the room."""
+    part, whole = share
+    return tokens * whole >= room * part
+
+
+def span_to(conversation_id: UUID, through: int, *, most: int = NO_LIMIT) -> Span | None:
+    """The messages up to and including `through` that no summary stands for, as many of the oldest whole turns as take
+    about so many tokens, but one at least; None: there are none."""
+    before = next(iter(stand_ins(conversation_id, before=through, rows=WHOLE_BRANCH)), None)
+    with connection.cursor() as cursor:
+        cursor.execute(SPAN_SQL, {"through": through, "after": before.through if before else 0})
+        ids = _oldest_turns(cursor.fetchall(), most)
+    rows = Message.objects.filter(conversation=conversation_id, pk__in=ids).order_by("pk")
+    told = rows.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+    return Span(before, ids[-1], tuple((row.role, row.text) for row in told)) if ids else None
+
+
+def _oldest_turns(rows: Sequence[tuple[int, str, int]], most: int) -> list[int]:
+    spent, whole, ids = 0, 0, list[int]()
+    for number, role, tokens in rows:
+        if role == Message.Role.USER:
+            whole = len(ids)
+        spent += tokens
+        if spent > most and whole:
+            return ids[:whole]
+        ids.append(number)
+    return ids
+
+
+def _newest_request(conversation: Conversation) -> tuple[Record | None, int]:
+    """Of the turn that ended last on the branch the record, and the tokens of what it brought."""
+    if (head := conversation.head_id) is None:
+        return None, 0
+    of_head = Q(pk__in=Message.objects.filter(pk=head).values("turn")) | Q(prompt=head)
+    ended = Turn.objects.filter(of_head, conversation=conversation, finished_at__isnull=False)
+    answered = Sum("messages__tokens", filter=~Q(messages__role=Message.Role.USER))
+    rows = ended.annotate(answered=answered).order_by("-finished_at").values_list("context", "answered")
+    return next(((Record.from_json(context), tokens or 0) for context, tokens in rows[:1]), (None, 0))
+
+
+def _newest_left_out(record: Record) -> int | None:
+    """The last message before the window, if it is one that might have been sent."""
+    spans = [span for span in record.left_out if span.reason not in ("not_complete", "no_question")]
+    return spans[-1].ids[-1] if spans else None
+
+
+def _turns_since(conversation: Conversation, start: int) -> tuple[StoredTurn, ...]:
+    """The turns of the window and the newest; none when the branch no longer leads through its start."""
+    turns = history.past_of(conversation.head_id, tokens=NO_LIMIT, start=start).turns
+    return turns if turns and start in turns[0].ids else ()
