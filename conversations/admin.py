@@ -1,4 +1,4 @@
-"""Turns, model calls and estimates in the admin: how they went and what they took, never what was said."""
+"""Turns, model calls, summaries and estimates in the admin: how they went and what they took, never what was said."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations import runs
 from conversations.calibration import error_of, sums_of
-from conversations.models import ModelCall, TaskRun, TokenScale, Turn
+from conversations.models import ModelCall, Summary, TaskRun, TokenScale, Turn
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -44,6 +44,20 @@ class ModelCallAdmin(ReadOnlyAdmin):
     date_hierarchy = "created_at"
     show_full_result_count = False
     search_fields = ("conversation__id", "turn__id")
+
+
+@admin.register(Summary)
+class SummaryAdmin(ReadOnlyAdmin):
+    """That there are summaries, and how large; what they say is their owners'."""
+
+    list_display = ("created_at", "conversation_id", "through_message_id", "tokens", "source", "model")
+    ordering = ("-created_at",)
+    list_filter = ("source", "model")
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    search_fields = ("conversation__id",)
+    fields = list_display
+    readonly_fields = list_display
 
 
 @admin.register(TaskRun)

@@ -80,6 +80,7 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "last_activity_at",
             "pinned",
             "archived",
+            "summarises",
         )
         read_only_fields = ("id", "title_source", "created_at", "last_activity_at")
 

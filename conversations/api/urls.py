@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import contexts, conversations, recall, turns
+from conversations.api import contexts, conversations, recall, summaries, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -26,6 +26,11 @@ urlpatterns = [
         "conversations/<uuid:conversation_id>/title",
         conversations.TitleSuggestion.as_view(),
         name="title_suggestion",
+    ),
+    path(
+        "conversations/<uuid:conversation_id>/summary",
+        summaries.ConversationSummary.as_view(),
+        name="conversation_summary",
     ),
     path("conversations/<uuid:conversation_id>/recall", recall.Recall.as_view(), name="recall"),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),

@@ -16,6 +16,7 @@ from conversations.summaries.limits import most_tokens_of_owners
 from conversations.text import clean, is_blank
 
 MOST_VERSIONS = 50
+NONE_YET = "This conversation has no summary."
 
 
 def current(conversation: Conversation) -> Summary | None:
@@ -100,7 +101,7 @@ def _held(conversation: Conversation) -> Summary:
     conversation.head_id = tree.locked(conversation.pk).head_id
     newest = current(conversation)
     if newest is None:
-        raise Http404("This conversation has no summary.")
+        raise Http404(NONE_YET)
     return newest
 
 
