@@ -11,9 +11,19 @@ from genai_prices import Usage, calc_price
 
 from conversations.context.assemble import assemble
 from conversations.context.record import Record
-from conversations.context.values import Budget, Past, StoredMessage, StoredTurn, SystemPrompt, Window, WindowPolicy
+from conversations.context.values import (
+    Budget,
+    Past,
+    StoredMessage,
+    StoredTurn,
+    Summary,
+    SystemPrompt,
+    Window,
+    WindowPolicy,
+)
 from conversations.context.windows import stepped
 from conversations.providers.values import ChatMessage
+from conversations.summaries.spans import FULL, end_ahead
 
 TURNS = 200
 SYSTEM = SystemPrompt("You are a helpful assistant. Answer clearly and briefly.", 12)
@@ -25,6 +35,9 @@ BUNDLED = Budget(window=8192, reply=2000, history=12_000, retrieved=1024)
 
 CACHED_FROM, CACHED_BY = 1024, 128
 """Tokens: the shortest beginning that OpenAI keeps, and the step in which a longer one counts."""
+
+SUMMARY = 500
+"""Tokens of each summary."""
 
 NextPolicy = Callable[[Record | None], WindowPolicy]
 
@@ -80,21 +93,37 @@ def sliding(_: Record | None) -> WindowPolicy:
     return newest
 
 
-def prompts(next_policy: NextPolicy, budget: Budget, history: Sequence[StoredTurn]) -> Iterator[Prompt]:
-    """Every request of the conversation."""
-    sizes = {message.text: message.tokens for turn in history for message in turn.messages} | {
-        SYSTEM.text: SYSTEM.tokens
-    }
+def prompts(
+    next_policy: NextPolicy, budget: Budget, history: Sequence[StoredTurn], *, is_summarised: bool = False
+) -> Iterator[Prompt]:
+    """Every request of the conversation; `is_summarised`: each summary is there as soon as it is due."""
+    sizes = {message.text: message.tokens for turn in history for message in turn.messages}
+    summaries: tuple[Summary, ...] = ()
     last: tuple[ChatMessage, ...] = ()
     before: Record | None = None
     for number, turn in enumerate(history):
-        past = Past(tuple(history[:number]))
+        past = Past(tuple(history[:number]), summaries=summaries)
         made = assemble(past, turn.messages[0], system=SYSTEM, budget=budget, policy=next_policy(before))
         sent = made.request.messages
         same = next((at for at, (new, old) in enumerate(zip(sent, last, strict=False)) if new != old), len(last))
-        tokens = [sizes[message.text] for message in sent]
+        tokens = [SYSTEM.tokens + made.record.tokens_of("summary"), *(sizes[message.text] for message in sent[1:])]
         yield Prompt(sum(tokens), sum(tokens[:same]), overflowed=bool(made.record.left_out))
         last, before = sent, made.record
+        if is_summarised:
+            summaries = (*summaries, *_due(history[: number + 1], made.record, summaries))
+
+
+def _due(turns: Sequence[StoredTurn], record: Record, summaries: Sequence[Summary]) -> list[Summary]:
+    """As `end_of_next`, without the tables."""
+    at = next(at for at, turn in enumerate(turns) if record.start in turn.ids)
+    left_out = [turns[at - 1].ids[-1]] if at else []
+    window = turns[at:]
+    share, of = FULL
+    is_full = of * sum(turn.tokens for turn in window) >= share * record.history
+    through = [one.through for one in summaries]
+    ahead = end_ahead(window, record.history, through=through) if is_full else None
+    ends = [end for end in left_out if end not in through] or ([ahead] if ahead else [])
+    return [Summary(end, f"Summary through {end}.", SUMMARY, through=end) for end in ends]
 
 
 def repeated_share(made: list[Prompt]) -> float:

@@ -9,8 +9,8 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from conversations.models import Conversation, Message, ModelCall, Turn
-from tests.factories import answer, ask, exchange, make_conversation, make_user
+from conversations.models import Conversation, Message, ModelCall, Summary, Turn
+from tests.factories import answer, ask, exchange, make_conversation, make_summary, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +147,31 @@ def test_content_is_a_list_of_blocks(conversation: Conversation) -> None:
     assert refused("message_content_is_a_list", lambda: message.update(content={"type": "text"}))
 
 
+def test_a_summary_ends_at_a_message_of_its_conversation_and_names_who_wrote_it(
+    conversation: Conversation, owner: User
+) -> None:
+    elsewhere, here = make_summary(exchange(make_conversation(owner))), make_summary(exchange(conversation))
+    row = Summary.objects.filter(pk=here.pk)
+    through = elsewhere.through_message_id
+    assert refused("summary_goes_with_the_newest_message_it_stands_for", lambda: row.update(through_message=through))
+    assert refused("summary_follows_one_of_the_same_conversation", lambda: row.update(follows=elsewhere))
+    assert refused("summary_follows_an_older_one", lambda: row.update(follows=here))
+    assert refused("summary_names_a_model_exactly_when_one_wrote_it", lambda: row.update(source="user"))
+    assert refused("summary_names_a_model_exactly_when_one_wrote_it", lambda: row.update(model=""))
+    assert refused("summary_", lambda: row.update(source="other"))
+
+
+def test_a_version_that_goes_is_let_go_by_what_was_written_from_it(conversation: Conversation) -> None:
+    first, second = exchange(conversation), exchange(conversation)
+    older, other = make_summary(first), make_summary(second)
+    Summary.objects.filter(pk=other.pk).update(follows=older)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM conversations_summary WHERE id = %s", [older.pk])
+        connection.check_constraints()
+    other.refresh_from_db()
+    assert other.follows_id is None
+
+
 def test_an_address_has_one_account_whatever_its_case(owner: User) -> None:
     assert refused("one_account_per_address", User(email=owner.email.upper(), password="x").save)
 
@@ -155,11 +180,13 @@ def test_deleting_a_conversation_is_one_statement_and_leaves_nothing(conversatio
     kept = exchange(make_conversation(owner))
     turn = answer(ask(conversation))
     ModelCall.objects.create(conversation=conversation, turn=turn, purpose="reply", latency_ms=1)
+    make_summary(turn, follows=make_summary(turn))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM conversations_conversation WHERE id = %s", [conversation.pk])
     assert not Message.objects.filter(conversation_id=conversation.pk).exists()
     assert not Turn.objects.filter(conversation_id=conversation.pk).exists()
     assert not ModelCall.objects.filter(conversation_id=conversation.pk).exists()
+    assert not Summary.objects.filter(conversation_id=conversation.pk).exists()
     assert Turn.objects.filter(pk=kept.pk).exists()
 
 

@@ -24,6 +24,13 @@ def test_after_the_first_overflow_four_fifths_of_the_tokens_are_known_to_a_cache
 
 
 @both
+def test_with_summaries_of_what_is_left_out_as_well(budget: Budget) -> None:
+    for history in (conversation(), even_conversation()):
+        made = list(prompts(in_steps, budget, history, is_summarised=True))
+        assert repeated_share(made) >= 0.8
+
+
+@both
 def test_of_a_sliding_window_far_fewer_are_and_hardly_any_where_all_turns_are_alike(budget: Budget) -> None:
     """A long turn that falls out of it leaves room for some short ones; only then its beginning stays for a while."""
     assert repeated_share(list(prompts(sliding, budget, conversation()))) < 0.4

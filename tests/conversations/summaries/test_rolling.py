@@ -13,7 +13,7 @@ from tests.conversations.summaries.living import fresh_small_model, lived, sent_
 from tests.factories import ask, edit, exchange, make_conversation, make_summary
 from tests.provider import Failure, HangUp, Reply, ScriptedProvider
 from tests.provider.tokens import newest_question
-from tests.threads import with_own_connection
+from tests.threads import at_once, with_own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -238,6 +238,28 @@ def test_a_long_past_is_caught_up_with_turn_by_turn(
     assert not summaries.is_due(conversation.pk)
 
 
+def test_a_fact_of_the_first_turn_reaches_the_model_after_twenty_windows(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    provider.on(lambda body: "heliotrope" in newest_question(body), Reply("The code word is heliotrope."))
+    provider.on(lambda body: body["model"] == "small", Reply("Nothing is known."))
+    lived(conversation, 1, question="The code word is heliotrope.")
+    records = []
+    for _ in range(220):
+        records += lived(conversation, 1)
+        summaries.roll(conversation.pk)
+    assert "The code word is heliotrope." in sent_next(conversation)
+    assert 30 < len(provider.requests) < 60
+    # Nothing between summary and window is sent by neither.
+    first = next(number for number, record in enumerate(records) if record.summary)
+    assert all(record.summarised_through == record.start - 1 for record in records[first:])
+    assert [record.summary for record in records[:first]] == [None] * first
+    assert not any(record.left_out for record in records[:first])
+    # And the beginning changes with cuts alone.
+    changes = [n for n in range(1, len(records)) if records[n].summary != records[n - 1].summary]
+    assert changes == [n for n, record in enumerate(records) if record.was_cut]
+
+
 def test_a_correction_is_what_the_next_one_goes_on_from(conversation: Conversation, provider: ScriptedProvider) -> None:
     lived(conversation, 13)
     provider.script(Reply(NOTES), Reply("Hanna has bees and ants."))
@@ -278,7 +300,11 @@ def test_whoever_is_faster_than_the_model_wins(
     conversation.refresh_from_db()
     provider.script(Reply(NOTES, first_delay=1.0))
     rolled: list[bool] = []
-    rolling = Thread(target=with_own_connection(lambda: rolled.append(summaries.roll(conversation.pk))))
+
+    def roll() -> None:
+        rolled.append(summaries.roll(conversation.pk))
+
+    rolling = Thread(target=with_own_connection(roll))
     rolling.start()
     provider.wait_for_requests(1)
     through = Message.objects.get(pk=record.sent[0] - 1)
@@ -306,15 +332,7 @@ def test_two_at_once_store_one(conversation: Conversation, provider: ScriptedPro
     lived(conversation, 13)
     provider.script(Reply(NOTES, first_delay=0.5), Reply(NOTES, first_delay=0.5))
     chat_model("openai:small")  # One for both.
-    rolled: list[bool] = []
-    rolling = [
-        Thread(target=with_own_connection(lambda: rolled.append(summaries.roll(conversation.pk)))) for _ in range(2)
-    ]
-    for one in rolling:
-        one.start()
-    for one in rolling:
-        one.join()
-    assert sorted(rolled) == [False, True]
+    assert sorted(at_once(summaries.roll, [conversation.pk] * 2)) == [False, True]
     assert texts(conversation) == [NOTES]
 
 
