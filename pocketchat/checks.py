@@ -5,9 +5,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error
 
-from conversations.budgets import budget_for
+from conversations.budgets import LEAST_OF_A_SUMMARY, budget_for, most_of_owners_summary
 from conversations.providers.json_setting import BadSetting
 from conversations.providers.mcp_servers import configured_servers
 from conversations.providers.overrides import configured_models
@@ -228,7 +229,23 @@ def system_prompt_fits(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def summaries_have_room(**_: Any) -> list[CheckMessage]:
+    model = default_model_name()
+    if not settings.POCKETCHAT_SUMMARIES or most_of_owners_summary(model) >= LEAST_OF_A_SUMMARY:
+        return []
+    return [
+        checks.Warning(
+            f"No summaries are written: of the {budget_for(model).retrieved} tokens that {model} has for what is "
+            f"retrieved, half is less than the {LEAST_OF_A_SUMMARY} of the shortest.",
+            hint="Raise POCKETCHAT_RETRIEVED_TOKENS, or `retrieved` of the model in POCKETCHAT_MODELS, or say "
+            "POCKETCHAT_SUMMARIES=false.",
+            id="pocketchat.W014",
+        )
+    ]
+
+
 CHECKS = (
+    summaries_have_room,
     models_leave_room,
     context_policy_is_known,
     system_prompt_fits,

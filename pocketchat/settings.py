@@ -105,8 +105,8 @@ POCKETCHAT_SYSTEM_PROMPT = env.str(
 POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 """Tokens the chat model can take; 0 means what is known of the model."""
 POCKETCHAT_SMALL_MODEL = env.str("POCKETCHAT_SMALL_MODEL", default="")
-"""`provider:name` of a cheaper model for titles and summaries, at the server of the chat model where the provider is the same; empty:
-the chat model itself."""
+"""`provider:name` of a cheaper model for titles and summaries, at the server of the chat model where the provider is
+the same; empty: the chat model itself."""
 POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=False)
 """Whether older turns that match a question are brought back; without, none are indexed behind replies, either.
 
@@ -279,7 +279,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "background"
 # What asks a model goes to the workers that have the models' clients loaded.
 CELERY_TASK_ROUTES = {
-    f"conversations.{task}": {"queue": "replies"} for task in ("answer", "name_conversation", "suggest_title", "roll_summary")
+    f"conversations.{task}": {"queue": "replies"}
+    for task in ("answer", "name_conversation", "suggest_title", "roll_summary")
 }
 # The row, not the queue, says whether a turn still has to be answered: a task lost with its worker is not repeated.
 CELERY_TASK_ACKS_LATE = False

@@ -34,6 +34,7 @@ def test_the_settings_as_they_come_are_sound() -> None:
         ({"POCKETCHAT_CONTEXT_POLICY": "pair"}, "pocketchat.E012"),
         ({"POCKETCHAT_SYSTEM_PROMPT": "word " * 2000}, "pocketchat.E013"),
         ({"POCKETCHAT_CHAT_MODEL": "gpt-5"}, "pocketchat.E005"),
+        ({"POCKETCHAT_RETRIEVED_TOKENS": 79}, "pocketchat.W014"),
         ({"POCKETCHAT_CHAT_API_KEY": "key"}, "pocketchat.E006"),
         ({"POCKETCHAT_SMALL_MODEL": "gpt-5-nano"}, "pocketchat.E005"),
         ({"POCKETCHAT_SMALL_MODEL": "openai:gpt-5-nano"}, "pocketchat.E008"),
@@ -72,6 +73,8 @@ def test_what_cannot_be_meant_is_refused(
         {"POCKETCHAT_CONTEXT_WINDOW": 4096, "POCKETCHAT_REPLY_TOKENS": 500},
         {"POCKETCHAT_MODELS": '{"openai:x": {"window": 4000, "reply": 1000, "history": 0, "images": true}}'},
         {"POCKETCHAT_CONTEXT_POLICY": "pairs"},
+        {"POCKETCHAT_RETRIEVED_TOKENS": 80},
+        {"POCKETCHAT_RETRIEVED_TOKENS": 0, "POCKETCHAT_SUMMARIES": False},
         {"POCKETCHAT_CHAT_MODEL": "openai:qwen3:8b", "POCKETCHAT_CHAT_BASE_URL": "http://localhost:11434/v1"},
     ],
 )

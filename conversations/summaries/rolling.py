@@ -11,6 +11,7 @@ from django.db.models import Max
 from django.http import Http404
 
 from conversations import background, tree
+from conversations.budgets import LEAST_OF_A_SUMMARY, most_of_summary
 from conversations.calibration import message_tokens
 from conversations.models import Conversation, ModelCall, Summary, Turn
 from conversations.prompts import model_for
@@ -18,7 +19,6 @@ from conversations.providers.errors import ProviderError
 from conversations.providers.registry import BUNDLED, chat_model_info, small_model_name
 from conversations.providers.values import ChatMessage, ChatRequest
 from conversations.stand_ins import has_summaries
-from conversations.summaries.limits import LEAST_TOKENS, most_tokens
 from conversations.summaries.spans import Span, end_of_next, span_to
 from conversations.summaries.wording import instructions, judged, pieces, question
 from conversations.text import estimate_tokens
@@ -59,7 +59,7 @@ def roll(conversation_id: UUID) -> bool:
 
 def _due(conversation_id: UUID) -> tuple[Conversation, int] | None:
     conversation = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).first()
-    if conversation is None or not has_summaries(conversation) or _most(conversation) < LEAST_TOKENS:
+    if conversation is None or not has_summaries(conversation) or _most(conversation) < LEAST_OF_A_SUMMARY:
         return None
     end = end_of_next(conversation)
     return None if end is None or _is_resting(conversation) else (conversation, end)
@@ -111,7 +111,7 @@ def _room_to_think() -> int:
 
 
 def _most(conversation: Conversation) -> int:
-    return most_tokens(model_for(conversation), writer=small_model_name())
+    return most_of_summary(model_for(conversation), writer=small_model_name())
 
 
 def _tokens_of_a_piece(conversation: Conversation) -> int:

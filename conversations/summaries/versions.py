@@ -7,12 +7,12 @@ from django.db import transaction
 from django.http import Http404
 
 from conversations import tree
+from conversations.budgets import most_of_owners_summary
 from conversations.calibration import message_tokens
 from conversations.models import Conversation, Message, Summary
 from conversations.prompts import model_for
 from conversations.refusals import SummaryChanged, SummaryEmpty, SummaryTooLong
 from conversations.stand_ins import stand_ins
-from conversations.summaries.limits import most_tokens_of_owners
 from conversations.text import clean, is_blank
 
 MOST_VERSIONS = 50
@@ -52,7 +52,7 @@ def correct(conversation: Conversation, text: str, *, through: int) -> Summary:
     text = clean(text).strip()
     if is_blank(text):
         raise SummaryEmpty
-    tokens, limit = message_tokens(text, model_for(conversation)), most_tokens_of_owners(model_for(conversation))
+    tokens, limit = message_tokens(text, model_for(conversation)), most_of_owners_summary(model_for(conversation))
     if tokens > limit:
         raise SummaryTooLong(size=tokens, limit=limit)
     with transaction.atomic():
