@@ -6,6 +6,7 @@ away, and the summary stays as it was; so it does when somebody changed it, or t
 
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 from django.http import Http404
@@ -58,6 +59,8 @@ def roll(conversation_id: UUID) -> bool:
 
 
 def _due(conversation_id: UUID) -> tuple[Conversation, int] | None:
+    if not settings.POCKETCHAT_SUMMARIES:
+        return None
     conversation = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).first()
     if conversation is None or not has_summaries(conversation) or _most(conversation) < LEAST_OF_A_SUMMARY:
         return None

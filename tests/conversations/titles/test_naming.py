@@ -1,6 +1,5 @@
 """When a model is asked for a title, and whose title stays."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -8,30 +7,20 @@ from pytest_django import Settings
 
 from conversations import titles
 from conversations.models import Conversation, ModelCall, Turn
-from conversations.providers.chat import StreamedChatModel
-from conversations.providers.loop import models_loop
-from conversations.providers.registry import chat_model, small_model_name
-from conversations.providers.values import ChatModel
+from conversations.providers.registry import BUNDLED, small_model_name
+from tests.conversations.summaries.living import fresh_small_model
 from tests.factories import answer, ask, exchange, make_conversation
 from tests.provider import Failure, Reply, ScriptedProvider
 
 
 @pytest.fixture(autouse=True)
 def provider(settings: Settings) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as scripted:
+    with ScriptedProvider() as scripted, fresh_small_model():
         settings.POCKETCHAT_CHAT_MODEL = "openai:large"
         settings.POCKETCHAT_SMALL_MODEL = "openai:small"
         settings.POCKETCHAT_CHAT_BASE_URL = scripted.openai_url
         settings.POCKETCHAT_CHAT_API_KEY = "sk-test"
-        chat_model.cache_clear()
         yield scripted
-        asyncio.run_coroutine_threadsafe(_close(chat_model("openai:small")), models_loop()).result()
-        chat_model.cache_clear()
-
-
-async def _close(model: ChatModel) -> None:
-    assert isinstance(model, StreamedChatModel)
-    await model.close()
 
 
 @pytest.fixture
@@ -102,6 +91,21 @@ def test_a_bad_answer_leaves_the_first_words_and_is_tried_again_later(
         exchange(begun, question, "No.")
     assert titles.name(begun.pk)
     assert title_of(begun) == ("Baking rye bread", "model")
+
+
+def test_the_bundled_model_answers_first_and_that_was_no_try(
+    begun: Conversation, provider: ScriptedProvider, settings: Settings
+) -> None:
+    settings.POCKETCHAT_SMALL_MODEL = BUNDLED
+    settings.POCKETCHAT_BUNDLED_URL = provider.openai_url
+    waiting = ask(make_conversation(begun.owner))
+    Turn.objects.filter(pk=waiting.pk).update(model=BUNDLED)
+    assert not titles.name(begun.pk)
+    assert provider.requests == []
+    assert ModelCall.objects.get(conversation=begun).outcome == "gave_way"
+    waiting.delete()
+    provider.script(Reply("Baking rye bread"))
+    assert titles.name(begun.pk)
 
 
 def test_the_owner_may_ask_for_another(begun: Conversation, provider: ScriptedProvider) -> None:
