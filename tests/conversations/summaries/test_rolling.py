@@ -95,6 +95,19 @@ def test_what_was_left_out_without_a_summary_gets_one(conversation: Conversation
     assert not summaries.is_due(conversation.pk)
 
 
+def test_what_lies_between_summary_and_window_is_caught_up_with_though_that_is_not_full(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    record = lived(conversation, 12)[-1]
+    old = make_summary_at(conversation, record.start - 3, "Old.")
+    provider.script(Reply(NOTES))
+    assert summaries.roll(conversation.pk)
+    summary = Summary.objects.latest("pk")
+    assert (summary.through_message_id, summary.follows_id) == (record.start - 1, old.pk)
+    asked = newest_question(provider.requests[-1].body)
+    assert (asked.count("User: "), "Old." in asked) == (1, True)
+
+
 def test_the_next_one_continues_the_notes_and_reads_nothing_twice(
     conversation: Conversation, provider: ScriptedProvider
 ) -> None:

@@ -4,36 +4,28 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
 from conversations.models import ModelCall, Summary
 from pocketchat.embedded.process import wait_until
 from tests.provider import Failure, Reply, Silence
 from tests.provider.tokens import newest_question
-from tests.services import second_redis_url
-from tests.stack import Caller, Stack, running_stack
+from tests.stack import Caller, OwnStack, Stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("summaries")]
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 SMALL = "small"
 NOTES = "The user counts."
 
 
 @pytest.fixture(scope="module")
-def running(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A product of its own, with a small model and little room."""
-    with django_db_blocker.unblock():
-        context = running_stack(
-            tmp_path_factory.mktemp("stack"),
-            POCKETCHAT_SUMMARIES="true",
-            POCKETCHAT_SMALL_MODEL=f"openai:{SMALL}",
-            POCKETCHAT_HISTORY_TOKENS="300",
-            POCKETCHAT_TOOLS="false",
-            REDIS_URL=second_redis_url(),
-        )
-    with context as stack:
+def running(own_stack: OwnStack) -> Iterator[Stack]:
+    """With a small model, and little room."""
+    with own_stack(
+        POCKETCHAT_SUMMARIES="true",
+        POCKETCHAT_SMALL_MODEL=f"openai:{SMALL}",
+        POCKETCHAT_HISTORY_TOKENS="300",
+        POCKETCHAT_TOOLS="false",
+    ) as stack:
         yield stack
 
 
