@@ -62,10 +62,12 @@ def context_of(
     is_tightened: bool = False,
     refused: Record | None = None,
     completes_index: bool = False,
+    only_record: bool = False,
 ) -> Assembly:
     """What the model is sent; `is_tightened`: less than it should be able to take, since it said it is not, of the
     request `refused`. Where the branch has more than is sent, a summary stands for it, and what matches the question is
-    brought back (`completes_index`: see `recollections`).
+    brought back (`completes_index`: see `recollections`). With `only_record` the request lacks the words
+    of the summary: they are not read.
 
     Raises:
         PromptTooLong: the question does not fit.
@@ -89,7 +91,11 @@ def context_of(
         must_answer=must_answer,
     )
     assembly = assembled(past)
-    if budget.retrieved and assembly.record.leaves_out_earlier and (found := _summaries(question, past)):
+    if (
+        budget.retrieved
+        and assembly.record.leaves_out_earlier
+        and (found := _summaries(question, past, with_words=not only_record))
+    ):
         past = replace(past, summaries=found)
         assembly = assembled(past)
     if settings.POCKETCHAT_RECALL and budget.retrieved and assembly.record.leaves_out_earlier:
@@ -103,12 +109,12 @@ def _past(question: Question, *, tokens: int, before: Record | None) -> Past:
     return history.past_of(question.parent_id, tokens=tokens, start=start, counts_incomplete=not sends_pairs())
 
 
-def _summaries(question: Question, past: Past) -> tuple[Summary, ...]:
+def _summaries(question: Question, past: Past, *, with_words: bool) -> tuple[Summary, ...]:
     """One query, where something is left out and the owner wants summaries."""
     if question.conversation is None or not has_summaries(question.conversation):
         return ()
     read = [*past.opening, *(number for turn in past.turns for number in turn.ids)]
-    return stand_ins(question.conversation.pk, read=read, before=past.unread)
+    return stand_ins(question.conversation.pk, read=read, before=past.unread, with_words=with_words)
 
 
 def _recalled(question: Question, without: Record, *, completes_index: bool) -> tuple[Recollection, ...]:

@@ -45,7 +45,7 @@ def next_context(conversation: Conversation | None, text: str = "", *, model: st
     unsent = StoredMessage(UNSENT, "user", prompt, calibration.message_tokens(prompt, model))
     question = Question(conversation, conversation.head_id if conversation else None, unsent, model)
     tools = toolbox_before(conversation.pk if conversation else None, model=model)
-    return Outlook(context_of(question, tools=tools).record, model, prompt)
+    return Outlook(context_of(question, tools=tools, only_record=True).record, model, prompt)
 
 
 def context_ahead(conversation: Conversation | None, text: str = "") -> Outlook:
@@ -68,7 +68,9 @@ def live_context(turn: Turn) -> Outlook:
     if recorded := recorded_context(turn):
         return recorded
     tools = toolbox_before(turn.conversation_id, model=turn.model)
-    return Outlook(context_of(question_of(turn), tools=tools).record, turn.model, turn.prompt.text, turn)
+    return Outlook(
+        context_of(question_of(turn), tools=tools, only_record=True).record, turn.model, turn.prompt.text, turn
+    )
 
 
 def recorded_context(turn: Turn) -> Outlook | None:

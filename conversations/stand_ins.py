@@ -29,7 +29,9 @@ STAND_INS_SQL = """
             SELECT min(through_message_id) FROM conversations_summary WHERE conversation_id = %(conversation)s
           )
     )
-    SELECT DISTINCT ON (through_message_id) id, text, tokens, through_message_id, source = 'user'
+    SELECT DISTINCT ON (through_message_id)
+           id, CASE WHEN %(with_words)s THEN text ELSE left(ltrim(text), 1) END, tokens, through_message_id,
+           source = 'user'
     FROM conversations_summary
     WHERE conversation_id = %(conversation)s
       AND through_message_id = ANY (%(read)s::bigint[] || ARRAY(SELECT id FROM walk ORDER BY depth DESC LIMIT 1))
@@ -46,11 +48,20 @@ def has_summaries(conversation: Conversation) -> bool:
 
 
 def stand_ins(
-    conversation_id: UUID, *, read: Collection[int] = (), before: int | None, rows: int = MOST_ROWS
+    conversation_id: UUID,
+    *,
+    read: Collection[int] = (),
+    before: int | None,
+    rows: int = MOST_ROWS,
+    with_words: bool = True,
 ) -> tuple[Summary, ...]:
     """The summaries of a branch, those with fewer messages first: all that end at one of the messages `read`, and of
-    the others the newest that ends at the message `before` or above it, at most so many rows away."""
+    the others the newest that ends at the message `before` or above it, at most so many rows away.
+
+    Without words each text is its first letter, which tells whether there is one.
+    """
     limits: dict[str, Any] = {"conversation": conversation_id, "read": list(read), "before": before or 0, "rows": rows}
+    limits["with_words"] = with_words
     with connection.cursor() as cursor:
         cursor.execute(STAND_INS_SQL, limits)
         return tuple(Summary(*row) for row in cursor.fetchall())
