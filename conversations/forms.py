@@ -125,6 +125,30 @@ class RenameForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
         return renamed
 
 
+class SummaryForm(forms.Form):
+    """The owner's words for a summary, and the version that they stand in the place of."""
+
+    text = CleanCharField(strip=False, required=False, widget=forms.Textarea)
+    through = forms.IntegerField(required=False, min_value=1)
+    version = forms.IntegerField(required=False, min_value=1)
+
+    @property
+    def text_typed(self) -> str:
+        """As it came, before anything is checked."""
+        return str(self["text"].value() or "")
+
+    @property
+    def seen(self) -> dict[str, int]:
+        """The version, and the message that it goes up to; one that does not exist where none was sent."""
+        return {"through": self.cleaned_data.get("through") or 0, "seen": self.cleaned_data.get("version") or 0}
+
+
+class SummarySwitchForm(forms.Form):
+    """Whether a conversation has summaries."""
+
+    on = forms.BooleanField(required=False)
+
+
 class ModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     """A model that this installation offers; empty: its own choice."""
 

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.views import branches, contexts, pages, titles, turns
+from conversations.views import branches, contexts, pages, summaries, titles, turns
 
 app_name = "conversations"
 urlpatterns = [
@@ -13,6 +13,11 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/context/", contexts.will_see, name="context"),
     path("c/<uuid:conversation_id>/context/meter/", contexts.meter, name="meter"),
     path("c/<uuid:conversation_id>/model/", contexts.choose_model, name="choose_model"),
+    path("c/<uuid:conversation_id>/summary/", summaries.summary, name="summary"),
+    path("c/<uuid:conversation_id>/summary/correct/", summaries.correct, name="correct_summary"),
+    path("c/<uuid:conversation_id>/summary/size/", summaries.size, name="summary_size"),
+    path("c/<uuid:conversation_id>/summary/remove/", summaries.remove, name="remove_summary"),
+    path("c/<uuid:conversation_id>/summary/switch/", summaries.switch, name="switch_summaries"),
     path("c/<uuid:conversation_id>/turns/", turns.send, name="send"),
     path("c/<uuid:conversation_id>/rename/", titles.rename, name="rename"),
     path("c/<uuid:conversation_id>/title/", titles.title, name="title"),

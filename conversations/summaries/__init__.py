@@ -5,6 +5,6 @@ it, and switch it off for a conversation. Nothing of the transcript is ever chan
 """
 
 from conversations.summaries.rolling import is_due, roll
-from conversations.summaries.versions import NONE_YET, correct, current, forget, remove, switch, versions
+from conversations.summaries.versions import NONE_YET, correct, current, forget, measured, remove, switch, versions
 
-__all__ = ["NONE_YET", "correct", "current", "forget", "is_due", "remove", "roll", "switch", "versions"]
+__all__ = ["NONE_YET", "correct", "current", "forget", "is_due", "measured", "remove", "roll", "switch", "versions"]

@@ -26,7 +26,7 @@ def current(conversation: Conversation) -> Summary | None:
     """
     if conversation.head_id is None:
         return None
-    found = stand_ins(conversation.pk, before=conversation.head_id, rows=tree.WHOLE_BRANCH)
+    found = stand_ins(conversation.pk, before=conversation.head_id, rows=tree.WHOLE_BRANCH, with_words=False)
     row: Summary | None = Summary.objects.filter(pk__in=[one.id for one in found]).first()
     return row
 
@@ -41,25 +41,32 @@ def versions(summary: Summary) -> list[Summary]:
     return [one for one in chain if not one.is_removed]
 
 
-def correct(conversation: Conversation, text: str, *, through: int) -> Summary:
-    """Put the owner's words in the place of the summary up to and including the message `through`.
+def correct(conversation: Conversation, text: str, *, through: int, seen: int | None = None) -> Summary:
+    """Put the owner's words in the place of the summary up to and including the message `through`; where it is known,
+    `seen` is the version that they looked at.
 
     Raises:
         Http404: there is none, or no conversation.
         SummaryEmpty, SummaryTooLong
-        SummaryChanged: the summary stands for other messages by now.
+        SummaryChanged: the summary stands for other messages by now, or is another version than the one `seen`.
     """
     text = clean(text).strip()
     if is_blank(text):
         raise SummaryEmpty
-    tokens, limit = message_tokens(text, model_for(conversation)), most_of_owners_summary(model_for(conversation))
+    tokens, limit = measured(conversation, text)
     if tokens > limit:
         raise SummaryTooLong(size=tokens, limit=limit)
     with transaction.atomic():
         newest = _held(conversation)
-        if newest.through_message_id != through:
+        if newest.through_message_id != through or seen not in (None, newest.pk):
             raise SummaryChanged(newest.through_message_id)
         return newest if newest.text == text else _follow(newest, text=text, tokens=tokens)
+
+
+def measured(conversation: Conversation, text: str) -> tuple[int, int]:
+    """The tokens that an owner's text takes as a summary, and how many it may."""
+    model = model_for(conversation)
+    return message_tokens(clean(text).strip(), model), most_of_owners_summary(model)
 
 
 def remove(conversation: Conversation) -> Summary:

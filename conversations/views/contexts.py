@@ -89,7 +89,7 @@ def _parts(request: HttpRequest, conversation: Conversation | None, text: str) -
         # The page finds its place: only it knows which turns it shows.
         parts |= {"divider": divider_of(ahead, [ahead.record.start])}
     if request.POST.get("panel"):
-        parts |= _panel(conversation, ahead)
+        parts |= _panel(conversation, ahead) | {"in_panel": True}
     return parts
 
 
@@ -102,7 +102,7 @@ def _panel(conversation: Conversation | None, ahead: Ahead | None) -> dict[str, 
 def _shown(
     request: HttpRequest, conversation: Conversation | None, ahead: Ahead | None, context: dict[str, Any]
 ) -> HttpResponse:
-    context |= {"conversation": conversation, **_panel(conversation, ahead)}
+    context |= {"conversation": conversation, "in_panel": is_partial(request), **_panel(conversation, ahead)}
     if is_partial(request):
         return render(request, "conversations/_panel.html", context)
     current = conversation.pk if conversation else None

@@ -17,4 +17,5 @@ import "./responses.js";
 import "./sidebar.js";
 import "./stop.js";
 import "./suggestions.js";
+import "./summary-draft.js";
 import "./theme.js";

@@ -1,5 +1,5 @@
 // Keeps the meter, the divider and an open panel at what the next request would hold: while one types, when a reply
-// begins or ends, when another branch is shown.
+// begins or ends, when another branch is shown, when a summary is corrected.
 const PAUSE = 400;
 
 const form = document.querySelector("#composer");
@@ -40,6 +40,7 @@ if (form && document.querySelector("#meter")) {
   text.addEventListener("input", () => refreshSoon(PAUSE));
   document.addEventListener("reply:started", () => refreshSoon(0));
   document.addEventListener("reply:ended", () => refreshSoon(0));
+  document.addEventListener("context:changed", () => refreshSoon(0));
   document.addEventListener("htmx:afterSwap", ({ target }) => target.id === "thread" && refreshForDraft());
   refreshForDraft(); // One that was kept from an earlier visit.
 }

@@ -3,16 +3,27 @@ const panel = document.querySelector("#panel");
 const beside = matchMedia("(width >= 72rem)");
 let opener = null;
 
+// The focus stays on what is there as before (htmx finds it by its id), else goes to what is to be typed or confirmed,
+// else to the beginning.
+function focusIn() {
+  if (panel.contains(document.activeElement) && document.activeElement !== panel) return;
+  const first = panel.querySelector("[autofocus]") ?? panel.querySelector("#panel-title");
+  first.focus({ preventScroll: true });
+}
+
+// `element` is a link of the page, or of what the panel held before: then the panel was opened by another.
 function open(element) {
-  opener = element;
+  if (!panel.open || element.isConnected) opener = element;
+  const { shows } = element.dataset;
+  const isKept = panel.open && panel.contains(document.activeElement) && !shows;
   if (!panel.open) {
     if (beside.matches) panel.show();
     else panel.showModal();
   }
-  panel.scrollTop = 0;
-  const part = element.dataset.shows && panel.querySelector(`#${element.dataset.shows}`);
+  if (!isKept) panel.scrollTop = 0;
+  const part = shows && panel.querySelector(`#${shows}`);
   part?.scrollIntoView({ block: "start" });
-  panel.querySelector("#panel-title").focus({ preventScroll: true });
+  focusIn();
 }
 
 function close() {

@@ -45,6 +45,8 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (isPart(xhr)) {
     const shown = isSending && shownAlready(xhr);
     if (shown) Object.assign(detail, { target: shown, swapOverride: "outerHTML" });
+  } else if (detail.target.id === "panel" && isRefusal(xhr)) {
+    Object.assign(detail, { shouldSwap: true, isError: false }); // The form again, with what is wrong in it.
   } else if (problem && isRefusal(xhr)) {
     Object.assign(detail, { shouldSwap: true, target: problem, swapOverride: "innerHTML" });
   } else {

@@ -29,8 +29,9 @@ LONG = "word " * 80
 CONVERSATION_PAGE_QUERIES = 10
 """Those of a page without a context, and three: what lies before the question, where the window began, the tools; and
 where something is left out a fourth: what stands for it."""
-PANEL_QUERIES = 9
-"""Session, person, conversation, live turn, the three of a context, what it names, the list of conversations."""
+PANEL_QUERIES = 10
+"""Session, person, conversation, live turn, the three of a context, the newest summary (none), what the record names,
+the list of conversations."""
 
 
 @pytest.fixture(autouse=True)

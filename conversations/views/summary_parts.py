@@ -1,0 +1,149 @@
+"""The summary as pages show it: the version that a request holds, or the newest one and why it is not sent.
+
+Its words are read where they are shown, and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from django.conf import settings
+
+from conversations import summaries
+from conversations.models import Conversation, Summary
+from conversations.outlook import Outlook
+from conversations.providers.registry import chat_model_info
+from conversations.views.rows import Row, Rows
+
+Standing = Literal["sent", "ahead", "later", "no_room", "off", "unavailable", "removed", "none"]
+
+STANDINGS: Mapping[Standing, str] = {
+    "sent": "It is sent with every question, in the place of messages that there is no room for.",
+    "ahead": "Prepared ahead, not sent yet: what it stands for is still sent word for word. It follows once there is "
+    "no more room for that.",
+    "later": "It is newer than the request that is being answered. The next one holds it.",
+    "no_room": "It is not sent: there is no room for it beside the rest.",
+    "off": "Summaries are switched off for this conversation: none is written, none is sent.",
+    "unavailable": "Summaries are switched off on this installation.",
+    "removed": "You removed the summary: the model is not told what those messages said. Another is written when "
+    "further messages make way; it tells of these alone.",
+    "none": "There is none yet. A model writes one when the oldest messages are about to make way for new ones.",
+}
+"""What is so of the newest summary, in words for its owner."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A version of it; `through` is the turn that it goes up to, in a list of one."""
+
+    row: Summary
+    through: tuple[Row, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.row.text
+
+    @property
+    def tokens(self) -> int:
+        return self.row.tokens
+
+    @property
+    def written_at(self) -> datetime:
+        return self.row.created_at
+
+    @property
+    def writer(self) -> str:
+        """A model's name; empty: its owner."""
+        return chat_model_info(self.row.model).label if self.row.model else ""
+
+
+@dataclass(frozen=True)
+class SummaryPart:
+    """What a request holds of it, and what is so of the newest one."""
+
+    is_sent: bool = False
+    is_past: bool = False
+    """The request was made and answered."""
+    sent: Written | None = None
+    """None although it was sent: its words are no longer stored."""
+    newest: Written | None = None
+    """Without words when it was removed. None also where it is the one that is sent, and of past requests."""
+    standing: Standing = "none"
+
+    @property
+    def sentence(self) -> str:
+        return STANDINGS[self.standing]
+
+    @property
+    def can_switch(self) -> bool:
+        return self.standing != "unavailable"
+
+    @property
+    def is_on(self) -> bool:
+        return self.standing not in ("off", "unavailable")
+
+    @property
+    def throughs(self) -> set[int]:
+        return {one.row.through_message_id for one in (self.sent, self.newest) if one}
+
+    def placed(self, rows: Rows) -> "SummaryPart":
+        """The same, with the turns that the versions go up to."""
+        return replace(self, sent=_placed(self.sent, rows), newest=_placed(self.newest, rows))
+
+
+def part_of(conversation: Conversation, outlook: Outlook) -> SummaryPart | None:
+    """Of a request, sent or not; None: it was sent without one. A query where it holds one, two for what lies ahead."""
+    held, is_past = outlook.record.summary, outlook.turn is not None and not outlook.turn.is_live
+    if is_past and held is None:
+        return None
+    newest = None if is_past else summaries.current(conversation)
+    sent = newest if newest and newest.pk == held else _version(conversation, held)
+    return SummaryPart(
+        is_sent=held is not None,
+        is_past=is_past,
+        sent=Written(sent) if sent and sent.text else None,
+        newest=Written(newest) if newest and newest.pk != held else None,
+        standing=standing_of(newest, conversation, outlook),
+    )
+
+
+def newest_part(conversation: Conversation, outlook: Outlook | None) -> SummaryPart:
+    """The newest one alone; `outlook` is of the next request, None when that would be refused. Three queries."""
+    newest = summaries.current(conversation)
+    written = Written(newest) if newest else None
+    part = SummaryPart(newest=written, standing=standing_of(newest, conversation, outlook))
+    return part.placed(Rows(conversation, part.throughs))
+
+
+def standing_of(newest: Summary | None, conversation: Conversation, outlook: Outlook | None) -> Standing:
+    if not settings.POCKETCHAT_SUMMARIES:
+        return "unavailable"
+    if not conversation.summarises:
+        return "off"
+    if newest is None:
+        return "none"
+    return "removed" if newest.is_removed else _standing_of_words(newest, outlook)
+
+
+def _standing_of_words(newest: Summary, outlook: Outlook | None) -> Standing:
+    if outlook is None:
+        return "no_room"
+    record = outlook.record
+    if record.summary == newest.pk:
+        return "sent"
+    # Ids only grow along a branch. An owner's own words do not wait for the window.
+    if newest.source == Summary.Source.MODEL and record.start and newest.through_message_id >= record.start:
+        return "ahead"
+    return "later" if outlook.turn else "no_room"
+
+
+def _version(conversation: Conversation, pk: int | None) -> Summary | None:
+    if pk is None:
+        return None
+    found: Summary | None = Summary.objects.filter(pk=pk, conversation=conversation).first()
+    return found
+
+
+def _placed(written: Written | None, rows: Rows) -> Written | None:
+    return replace(written, through=rows.of([written.row.through_message_id])) if written else None
