@@ -12,8 +12,8 @@ from conversations import summaries
 from conversations.models import Conversation, Summary, Turn
 from pocketchat.embedded.process import wait_until
 from tests.browser.conftest import Visit
-from tests.browser.talk import talk_about_bread
 from tests.browser.pictures import snap
+from tests.browser.talk import talk_about_bread
 from tests.factories import exchange, make_conversation, make_summary
 from tests.provider import Reply
 from tests.stack import OwnStack, Stack
