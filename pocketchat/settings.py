@@ -107,10 +107,8 @@ POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 POCKETCHAT_SMALL_MODEL = env.str("POCKETCHAT_SMALL_MODEL", default="")
 """`provider:name` of a cheaper model for titles, at the server of the chat model where the provider is the same; empty:
 the chat model itself."""
-POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=False)
-"""Whether older turns that match a question are brought back; without, none are indexed behind replies, either.
-
-It costs more the longer a conversation is, and memory in every process that recalls."""
+POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=True)
+"""Whether older turns that match a question are brought back; without, none are indexed behind replies, either."""
 POCKETCHAT_TITLES = env.bool("POCKETCHAT_TITLES", default=True)
 """Whether a model names conversations; without, the first words of the first question stay their title."""
 POCKETCHAT_MODELS = env.str("POCKETCHAT_MODELS", default="")

@@ -109,5 +109,5 @@ def _key(name: str) -> str:
 @cache
 def embedder() -> Embedder:
     """What makes messages findable by what they mean."""
-    made: Embedder = import_string(BUNDLED_EMBEDDER)()
+    made: Embedder = import_string(BUNDLED_EMBEDDER)(settings.PLACES.embedder)
     return made

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import User
-from conversations import index, memory, tasks
+from conversations import index, recollections, tasks
 from conversations.context.record import Recalled
 from conversations.context.values import Recollection, Toolbox
 from conversations.contexts import context_of, question_of, record_context
@@ -18,6 +19,7 @@ from conversations.models import Conversation, Embedding, Message
 from conversations.outlook import next_context
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
+from conversations.providers.values import Embedded
 from tests.factories import ask, edit, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +46,11 @@ def down(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Down:
     name = "down@1"
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    is_remote = False
+
+    def __init__(self, folder: Path) -> None: ...
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
         raise ProviderError("unreachable")
 
 
@@ -54,7 +60,7 @@ def long(conversation: Conversation) -> Conversation:
     exchange(conversation, FACT, "How nice for her.")
     for number in range(12):
         exchange(conversation, f"Count to {number}, please.", "One, two, three, and so on. " * 2)
-    memory.write_all_missing(conversation.pk)
+    recollections.write_all_missing(conversation.pk)
     conversation.refresh_from_db()
     return conversation
 
@@ -64,7 +70,7 @@ def said(recalled: Sequence[Recollection]) -> list[list[str]]:
 
 
 def test_a_whole_turn_is_brought_back_the_best_match_first(long: Conversation) -> None:
-    recalled = memory.recollections(long.pk, long.head_id, QUESTION)
+    recalled = recollections.recollections(long.pk, long.head_id, QUESTION)
     assert said(recalled)[0] == [FACT, "How nice for her."]
     assert [one.score for one in recalled] == sorted((one.score for one in recalled), reverse=True)
     assert len({one.turn.ids for one in recalled}) == len(recalled)
@@ -73,13 +79,15 @@ def test_a_whole_turn_is_brought_back_the_best_match_first(long: Conversation) -
 @pytest.mark.parametrize("question", ["", " \n "])
 def test_nothing_is_looked_for_without_a_question(long: Conversation, question: str) -> None:
     with CaptureQueriesContext(connection) as queries:
-        assert memory.recollections(long.pk, long.head_id, question) == ()
+        assert recollections.recollections(long.pk, long.head_id, question) == ()
     assert len(queries) == 0
 
 
 def test_what_is_sent_anyway_is_not_looked_for(long: Conversation) -> None:
     first = list(long.messages.order_by("pk").values_list("pk", flat=True)[:2])
-    assert FACT not in [turn[0] for turn in said(memory.recollections(long.pk, long.head_id, QUESTION, without=first))]
+    assert FACT not in [
+        turn[0] for turn in said(recollections.recollections(long.pk, long.head_id, QUESTION, without=first))
+    ]
 
 
 def test_preview_and_worker_bring_back_the_same(long: Conversation) -> None:
@@ -120,12 +128,12 @@ def test_a_later_request_of_the_turn_is_given_the_same_again(long: Conversation)
 def test_a_record_brings_back_nothing_of_another_conversation(long: Conversation, stranger: User) -> None:
     foreign = exchange(make_conversation(stranger), "Secret.")
     ids = tuple(foreign.messages.values_list("pk", flat=True))
-    assert memory.recalled_before(long.pk, [Recalled(ids, 1.0)]) == ()
+    assert recollections.recalled_before(long.pk, [Recalled(ids, 1.0)]) == ()
 
 
 def test_a_hit_that_is_hardly_better_than_the_rest_is_none(long: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "LEAST_SCORE", 100.0)
-    assert memory.recollections(long.pk, long.head_id, QUESTION) == ()
+    monkeypatch.setattr(recollections, "LEAST_SCORE", 100.0)
+    assert recollections.recollections(long.pk, long.head_id, QUESTION) == ()
 
 
 def test_another_branch_is_not_brought_back(conversation: Conversation) -> None:
@@ -133,9 +141,9 @@ def test_another_branch_is_not_brought_back(conversation: Conversation) -> None:
     edit(first.prompt, "My brother Otto moved to Porto.", "Oh.")
     for number in range(12):
         exchange(conversation, f"Count to {number}.", "One, two, three. " * 4)
-    memory.write_all_missing(conversation.pk)
+    recollections.write_all_missing(conversation.pk)
     conversation.refresh_from_db()
-    recalled = memory.recollections(conversation.pk, conversation.head_id, QUESTION)
+    recalled = recollections.recollections(conversation.pk, conversation.head_id, QUESTION)
     assert FACT not in [text for turn in said(recalled) for text in turn]
 
 
@@ -143,8 +151,8 @@ def test_what_is_missing_is_made_on_demand_the_newest_first(
     long: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Embedding.objects.all().delete()
-    monkeypatch.setattr(memory, "ON_DEMAND", 4)
-    memory.recollections(long.pk, long.head_id, QUESTION, completes_index=True)
+    monkeypatch.setattr(recollections, "BEFORE_A_REPLY", 4)
+    recollections.recollections(long.pk, long.head_id, QUESTION, completes_index=True)
     newest = long.messages.order_by("-pk").values_list("pk", flat=True)[:4]
     assert set(Embedding.objects.values_list("message", flat=True)) == set(newest)
 
@@ -192,7 +200,7 @@ def test_the_command_makes_what_is_missing_in_batches_and_goes_on_where_it_was(
 ) -> None:
     exchange(make_conversation(owner))
     monkeypatch.setattr(index, "BATCH", 2)
-    memory.write_missing(long_unindexed.pk, most=5)
+    recollections.write_missing(long_unindexed.pk, most=5)
     out = StringIO()
     call_command("index_messages", stdout=out)
     assert out.getvalue().splitlines()[-1] == "21 messages are in the index now that were not."

@@ -1,4 +1,4 @@
-"""The memory of a conversation: earlier turns that have to do with a question, and the index that finds them."""
+"""Earlier turns of a conversation that have to do with a question, and the index that finds them."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -7,22 +7,31 @@ import structlog
 from django.db import Error as DatabaseError
 from django.db import connection
 
-from conversations import history, index
+from conversations import history, index, meaning
 from conversations.context.record import Recalled
 from conversations.context.values import Recollection, StoredTurn
 from conversations.models import Conversation, Message
 from conversations.providers.errors import ProviderError
+from conversations.recall.scores import Candidates
 
 log = structlog.get_logger(__name__)
 
 HITS = 8
 """Messages that are looked for; each brings its whole turn, as far as the budget reaches."""
 
-LEAST_SCORE = 1.0
-"""Of a hit: clearly better than most of the conversation. Without it "thanks" would bring back eight turns."""
+LEAST_SCORE = 3.0
+"""Of a hit: clearly better than most of the conversation, in standard deviations of words and of meaning together.
+
+Of the messages that answer a question and are among the first eight, 100 % (LoCoMo), 98 % and 100 % (MADial-Bench,
+English and Chinese) lie above it. "Thanks", "ok", "go on" and the like have 1.0 and 0.7 hits above it in place of eight
+(MADial-Bench); where people say such things to each other all the time (LoCoMo) 6.8. At 3.5, 5 % of the answers were
+lost."""
 
 ON_DEMAND = 64
-"""Messages that are put into the index while a question waits; the others wait for the task."""
+"""Messages that are put into the index while a program waits; the others wait for the task."""
+
+BEFORE_A_REPLY = 16
+"""While a person waits for a reply: a quarter of a second for the bundled embedder."""
 
 
 def recollections(
@@ -41,16 +50,31 @@ def recollections(
     if not question.strip():
         return ()
     try:
-        if completes_index:
-            write_missing(conversation_id, most=ON_DEMAND)
         branch = index.branch_of(conversation_id, head_id)
-        hits = index.ranked(index.candidates(branch, question), most=HITS, without=without)
+        vector = meaning.if_at_hand(conversation_id, question)
+        found = index.candidates(branch, question, vector)
+        if completes_index and vector is not None and _wrote_missing(branch, found, without, most=BEFORE_A_REPLY):
+            found = index.candidates(branch, question, vector)
+        hits = index.ranked(found, most=HITS, without=without)
         return _turns(branch, [hit for hit in hits if hit.score >= LEAST_SCORE])
-    except (ProviderError, DatabaseError) as error:
-        if isinstance(error, DatabaseError) and connection.in_atomic_block:
+    except DatabaseError as error:
+        if connection.in_atomic_block:
             raise  # Nothing more can be read in this transaction.
         log.warning("recall_failed", conversation=str(conversation_id), error=type(error).__name__)
         return ()
+
+
+def _wrote_missing(branch: index.Branch, found: Candidates, without: Collection[int], *, most: int) -> bool:
+    """Put the newest messages that the index lacks into it, without those that are sent anyway."""
+    missing = [pk for pk in branch.lacks(found)[::-1].tolist() if pk not in without][:most]
+    try:
+        if not missing:
+            return False
+        seconds = meaning.QUESTION_SECONDS
+        return write_missing(branch.conversation_id, ids=missing, most=most, seconds=seconds) > 0
+    except ProviderError as error:
+        log.warning("index_not_written", conversation=str(branch.conversation_id), code=error.code)
+        return False
 
 
 def recalled_before(conversation_id: UUID, recalled: Sequence[Recalled]) -> tuple[Recollection, ...]:
@@ -64,10 +88,23 @@ def recall(conversation: Conversation, query: str, *, k: int) -> list[Recollecti
     Raises:
         ProviderError: the embedder did not answer.
     """
-    write_missing(conversation.pk, most=ON_DEMAND)
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    found = _turns(branch, index.ranked(index.candidates(branch, query), most=k))
+    found = _turns(branch, best(branch, query, most=k))
     return sorted(found, key=lambda one: one.turn.ids)
+
+
+def best(branch: index.Branch, query: str, *, most: int, without: Collection[int] = ()) -> list[index.Hit]:
+    """The messages of the branch that match best, the best first; what the index lacks is put into it first, as far
+    as there is time.
+
+    Raises:
+        ProviderError: the embedder did not answer.
+    """
+    vector = meaning.of_question(branch.conversation_id, query)
+    found = index.candidates(branch, query, vector)
+    if _wrote_missing(branch, found, without, most=ON_DEMAND):
+        found = index.candidates(branch, query, vector)
+    return index.ranked(found, most=most, without=without)
 
 
 def _turns(branch: index.Branch, hits: Sequence[index.Hit]) -> tuple[Recollection, ...]:
@@ -90,13 +127,17 @@ def _read(conversation_id: UUID, scores: dict[tuple[int, ...], float]) -> tuple[
     return tuple(Recollection(turn, score) for turn, score in turns if turn.messages)
 
 
-def write_missing(conversation_id: UUID, *, most: int) -> int:
-    """Put up to so many messages of a conversation into the index, the newest of those it lacks; returns how many.
+def write_missing(
+    conversation_id: UUID, *, most: int, ids: Collection[int] | None = None, seconds: float = meaning.INDEX_SECONDS
+) -> int:
+    """Put up to so many messages of a conversation into the index, the newest of those it lacks (or of `ids`); returns
+    how many.
 
     Raises:
         ProviderError: the embedder did not answer.
     """
-    return index.write(index.unindexed(conversation_id)[:most])
+    missing = index.unindexed(conversation_id)
+    return index.write((missing if ids is None else missing.filter(pk__in=ids))[:most], seconds=seconds)
 
 
 def write_all_missing(conversation_id: UUID) -> int:
