@@ -65,7 +65,7 @@ def of_texts(conversation_id: UUID, texts: Sequence[str], *, seconds: float = IN
             trace(
                 conversation_id,
                 ModelCall.Purpose.EMBEDDING,
-                model.name,
+                model.name.rpartition("@")[0],
                 outcome=outcome,
                 latency_ms=round((time.monotonic() - began) * 1000),
                 input_tokens=embedded.input_tokens,
