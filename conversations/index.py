@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from conversations import meaning
 from conversations.models import Message
 from conversations.providers.registry import embedder
+from conversations.providers.values import Embedder
 from conversations.querysets import LIVE_STATUSES
 from conversations.recall.languages import UNSTEMMED, stemmer_of
 from conversations.recall.scores import Candidates, along_branch, relevance
@@ -124,17 +125,17 @@ class Branch:
         return tuple(self.ids[self.questions == question].tolist()) if question else (message_id,)
 
 
-def unindexed(conversation_id: UUID | None = None) -> QuerySet[Message]:
-    """Messages that are not in the index, or not by the present embedder, newest first.
+def unindexed(conversation_id: UUID | None = None, *, model: Embedder | None = None) -> QuerySet[Message]:
+    """Messages that are not in the index, or not by `model` (the installation's embedder), newest first.
 
     Those of a turn that is being answered still change, and wait.
     """
-    messages = Message.objects.filter(role__in=INDEXED_ROLES).exclude(embedding__embedder=embedder().name)
+    messages = Message.objects.filter(role__in=INDEXED_ROLES).exclude(embedding__embedder=(model or embedder()).name)
     ended = messages.exclude(turn__status__in=LIVE_STATUSES)
     return ended.filter(Q(conversation=conversation_id) if conversation_id else Q()).order_by("-pk")
 
 
-def write(messages: Iterable[Message], *, seconds: float = meaning.INDEX_SECONDS) -> int:
+def write(messages: Iterable[Message], *, seconds: float = meaning.INDEX_SECONDS, model: Embedder | None = None) -> int:
     """Put messages of one conversation into the index, again if need be; returns how many. A batch takes at most so
     many seconds.
 
@@ -142,13 +143,13 @@ def write(messages: Iterable[Message], *, seconds: float = meaning.INDEX_SECONDS
         ProviderError: the embedder did not answer.
     """
     rows = list(messages)
-    model = embedder()
+    model = model or embedder()
     usual = _usual_language(rows)
     for at in range(0, len(rows), BATCH):
         # Two writers of the same rows take them in the same order, and neither waits in a circle.
         some = sorted(rows[at : at + BATCH], key=lambda message: message.pk)
         texts = [indexed_text(message) for message in some]
-        vectors = meaning.of_texts(some[0].conversation_id, texts, seconds=seconds)
+        vectors = meaning.of_texts(some[0].conversation_id, texts, seconds=seconds, model=model)
         with connection.cursor() as cursor:
             cursor.executemany(
                 WRITE_SQL,
@@ -192,13 +193,17 @@ def branch_of(conversation_id: UUID, head_id: int | None) -> Branch:
     return Branch(conversation_id, ids, np.maximum.accumulate(ids * (roles == 1)), roles > 0)
 
 
-def candidates(branch: Branch, query: str, vector: meaning.Vector | None) -> Candidates:
+def candidates(
+    branch: Branch, query: str, vector: meaning.Vector | None, *, model: Embedder | None = None
+) -> Candidates:
     """The indexed messages of the branch, with what they have to do with `query`, which means `vector`, if that is
-    known."""
+    known: by `model`, or the installation's embedder."""
     if not branch.ids.size:
         return Candidates(branch.ids, np.empty((0, 0), dtype=np.bool_), np.empty(0))
     bounds = branch.ids[[0, -1]].tolist()
-    meant: tuple[Any, ...] = (embedder().name, len(vector), _literal(vector)) if vector is not None else ("", 0, None)
+    meant: tuple[Any, ...] = (
+        ((model or embedder()).name, len(vector), _literal(vector)) if vector is not None else ("", 0, None)
+    )
     with connection.cursor() as cursor:
         lexemes = _lexemes(cursor, branch, query)
         sql = MATCHES_SQL.format(mask=_mask(len(lexemes)))

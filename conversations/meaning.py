@@ -16,7 +16,7 @@ from django.db import connection
 from conversations.models import ModelCall
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
-from conversations.providers.values import Embedded
+from conversations.providers.values import Embedded, Embedder
 from conversations.traces import trace
 
 P = ParamSpec("P")
@@ -47,13 +47,16 @@ _paused_until = 0.0
 _wanted: ContextVar[list[tuple[UUID, str]] | None] = ContextVar("wanted", default=None)
 
 
-def of_texts(conversation_id: UUID, texts: Sequence[str], *, seconds: float = INDEX_SECONDS) -> list[list[float]]:
-    """A vector of length 1 for each, in order. A call to a provider leaves a trace.
+def of_texts(
+    conversation_id: UUID, texts: Sequence[str], *, seconds: float = INDEX_SECONDS, model: Embedder | None = None
+) -> list[list[float]]:
+    """A vector of length 1 for each, in order; `model` is the installation's embedder unless another is given. A call
+    to a provider leaves a trace.
 
     Raises:
         ProviderError: the embedder did not answer in time.
     """
-    model, began = embedder(), time.monotonic()
+    model, began = model or embedder(), time.monotonic()
     outcome, embedded = "ok", Embedded([])
     try:
         embedded = model.embed([text[:EMBEDDED_CHARACTERS] for text in texts], seconds=seconds)
@@ -74,41 +77,43 @@ def of_texts(conversation_id: UUID, texts: Sequence[str], *, seconds: float = IN
     return embedded.vectors
 
 
-def of_question(conversation_id: UUID, question: str) -> Vector:
+def of_question(conversation_id: UUID, question: str, *, model: Embedder | None = None) -> Vector:
     """As it was embedded lately, else now.
 
     Raises:
         ProviderError: the embedder does not answer, or did not a moment ago.
     """
     global _paused_until  # noqa: PLW0603  # a fact about the process
-    if (known := _at_hand(question)) is not None:
+    model = model or embedder()
+    if (known := _at_hand(question, model)) is not None:
         return known
     if time.monotonic() < _paused_until:
         raise ProviderError("unreachable")
     try:
-        [vector] = of_texts(conversation_id, [question], seconds=QUESTION_SECONDS)
+        [vector] = of_texts(conversation_id, [question], seconds=QUESTION_SECONDS, model=model)
     except ProviderError:
         # The bundled one is slow while it is loaded, and never again.
-        _paused_until = time.monotonic() + PAUSE_SECONDS if embedder().is_remote else 0.0
+        _paused_until = time.monotonic() + PAUSE_SECONDS if model.is_remote else 0.0
         raise
     with _lock:
-        _kept[_key(question)] = vector
+        _kept[_key(question, model)] = vector
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
     return vector
 
 
-def if_at_hand(conversation_id: UUID, question: str) -> Vector | None:
+def if_at_hand(conversation_id: UUID, question: str, *, model: Embedder | None = None) -> Vector | None:
     """None: it is not to be had now, and the question's words must do; the log says why.
 
     In a transaction nobody waits for a provider: `embedded_between` asks for it when that is over.
     """
-    if embedder().is_remote and connection.in_atomic_block and _at_hand(question) is None:
+    model = model or embedder()
+    if model.is_remote and connection.in_atomic_block and _at_hand(question, model) is None:
         if (wanted := _wanted.get()) is not None:
             wanted.append((conversation_id, question))
         return None
     try:
-        return of_question(conversation_id, question)
+        return of_question(conversation_id, question, model=model)
     except ProviderError as error:
         log.warning("question_not_embedded", conversation=str(conversation_id), code=error.code)
         return None
@@ -140,14 +145,14 @@ def forget() -> None:
         _kept.clear()
 
 
-def _at_hand(question: str) -> Vector | None:
+def _at_hand(question: str, model: Embedder) -> Vector | None:
     with _lock:
-        if (key := _key(question)) not in _kept:
+        if (key := _key(question, model)) not in _kept:
             return None
         _kept.move_to_end(key)
         return _kept[key]
 
 
-def _key(question: str) -> bytes:
+def _key(question: str, model: Embedder) -> bytes:
     """No text is kept: only whether it is the same, embedded by the same."""
-    return blake2b(f"{embedder().name}\0{question}".encode("utf-8", "replace"), digest_size=16).digest()
+    return blake2b(f"{model.name}\0{question}".encode("utf-8", "replace"), digest_size=16).digest()

@@ -12,7 +12,7 @@ from conversations.context.record import Recalled
 from conversations.context.values import Recollection, StoredTurn
 from conversations.models import Conversation, Message
 from conversations.providers.errors import ProviderError
-from conversations.recall.scores import Candidates
+from conversations.providers.values import Embedder
 
 log = structlog.get_logger(__name__)
 
@@ -52,10 +52,8 @@ def recollections(
     try:
         branch = index.branch_of(conversation_id, head_id)
         vector = meaning.if_at_hand(conversation_id, question)
-        found = index.candidates(branch, question, vector)
-        if completes_index and vector is not None and _wrote_missing(branch, found, without, most=BEFORE_A_REPLY):
-            found = index.candidates(branch, question, vector)
-        hits = index.ranked(found, most=HITS, without=without)
+        completes = BEFORE_A_REPLY if completes_index else 0
+        hits = best(branch, question, vector, most=HITS, without=without, completes=completes)
         return _turns(branch, [hit for hit in hits if hit.score >= LEAST_SCORE])
     except DatabaseError as error:
         if connection.in_atomic_block:
@@ -64,16 +62,33 @@ def recollections(
         return ()
 
 
-def _wrote_missing(branch: index.Branch, found: Candidates, without: Collection[int], *, most: int) -> bool:
-    """Put the newest messages that the index lacks into it, without those that are sent anyway."""
-    missing = [pk for pk in branch.lacks(found)[::-1].tolist() if pk not in without][:most]
+def best(
+    branch: index.Branch,
+    question: str,
+    vector: meaning.Vector | None,
+    *,
+    most: int,
+    without: Collection[int] = (),
+    completes: int = 0,
+    model: Embedder | None = None,
+) -> list[index.Hit]:
+    """The messages of the branch that match best, the best first, by their words alone without a `vector`.
+
+    Up to `completes` of those that the index lacks are put into it first, as far as there is time.
+    """
+    found = index.candidates(branch, question, vector, model=model)
+    missing = [pk for pk in branch.lacks(found)[::-1].tolist() if pk not in without][:completes]
+    if missing and vector is not None and _wrote(branch.conversation_id, missing, model):
+        found = index.candidates(branch, question, vector, model=model)
+    return index.ranked(found, most=most, without=without)
+
+
+def _wrote(conversation_id: UUID, ids: Collection[int], model: Embedder | None) -> bool:
+    missing = index.unindexed(conversation_id, model=model).filter(pk__in=ids)
     try:
-        if not missing:
-            return False
-        seconds = meaning.QUESTION_SECONDS
-        return write_missing(branch.conversation_id, ids=missing, most=most, seconds=seconds) > 0
+        return index.write(missing, seconds=meaning.QUESTION_SECONDS, model=model) > 0
     except ProviderError as error:
-        log.warning("index_not_written", conversation=str(branch.conversation_id), code=error.code)
+        log.warning("index_not_written", conversation=str(conversation_id), code=error.code)
         return False
 
 
@@ -89,22 +104,9 @@ def recall(conversation: Conversation, query: str, *, k: int) -> list[Recollecti
         ProviderError: the embedder did not answer.
     """
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    found = _turns(branch, best(branch, query, most=k))
+    vector = meaning.of_question(conversation.pk, query)
+    found = _turns(branch, best(branch, query, vector, most=k, completes=ON_DEMAND))
     return sorted(found, key=lambda one: one.turn.ids)
-
-
-def best(branch: index.Branch, query: str, *, most: int, without: Collection[int] = ()) -> list[index.Hit]:
-    """The messages of the branch that match best, the best first; what the index lacks is put into it first, as far
-    as there is time.
-
-    Raises:
-        ProviderError: the embedder did not answer.
-    """
-    vector = meaning.of_question(branch.conversation_id, query)
-    found = index.candidates(branch, query, vector)
-    if _wrote_missing(branch, found, without, most=ON_DEMAND):
-        found = index.candidates(branch, query, vector)
-    return index.ranked(found, most=most, without=without)
 
 
 def _turns(branch: index.Branch, hits: Sequence[index.Hit]) -> tuple[Recollection, ...]:
@@ -127,26 +129,15 @@ def _read(conversation_id: UUID, scores: dict[tuple[int, ...], float]) -> tuple[
     return tuple(Recollection(turn, score) for turn, score in turns if turn.messages)
 
 
-def write_missing(
-    conversation_id: UUID, *, most: int, ids: Collection[int] | None = None, seconds: float = meaning.INDEX_SECONDS
-) -> int:
-    """Put up to so many messages of a conversation into the index, the newest of those it lacks (or of `ids`); returns
-    how many.
-
-    Raises:
-        ProviderError: the embedder did not answer.
-    """
-    missing = index.unindexed(conversation_id)
-    return index.write((missing if ids is None else missing.filter(pk__in=ids))[:most], seconds=seconds)
-
-
 def write_all_missing(conversation_id: UUID) -> int:
-    """The same with all there are, in batches: what was done stays done when it breaks off.
+    """Put all messages of a conversation into the index that it lacks, the newest first; returns how many.
+
+    In batches: what was done stays done when it breaks off.
 
     Raises:
         ProviderError: the embedder did not answer.
     """
     total = 0
-    while written := write_missing(conversation_id, most=index.BATCH):
+    while written := index.write(index.unindexed(conversation_id)[: index.BATCH]):
         total += written
     return total

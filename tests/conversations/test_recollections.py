@@ -1,5 +1,8 @@
 """What is brought back for a question: whole turns of the branch, and never at the price of the reply."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -15,12 +18,15 @@ from conversations import index, recollections, tasks
 from conversations.context.record import Recalled
 from conversations.context.values import Recollection, Toolbox
 from conversations.contexts import context_of, question_of, record_context
+from conversations.memory import ConversationMemory
 from conversations.models import Conversation, Embedding, Message
 from conversations.outlook import next_context
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
 from conversations.providers.values import Embedded
+from pocketchat.embedded.process import wait_until
 from tests.factories import ask, edit, exchange, make_conversation
+from tests.stack import ROOT, database_url
 
 pytestmark = pytest.mark.django_db
 
@@ -200,13 +206,41 @@ def test_the_command_makes_what_is_missing_in_batches_and_goes_on_where_it_was(
 ) -> None:
     exchange(make_conversation(owner))
     monkeypatch.setattr(index, "BATCH", 2)
-    recollections.write_missing(long_unindexed.pk, most=5)
+    index.write(index.unindexed(long_unindexed.pk)[:5])
     out = StringIO()
     call_command("index_messages", stdout=out)
     assert out.getvalue().splitlines()[-1] == "21 messages are in the index now that were not."
     assert Embedding.objects.count() == Message.objects.count() == 26
     call_command("index_messages", stdout=out)
     assert out.getvalue().splitlines()[-1] == "0 messages are in the index now that were not."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_that_is_killed_goes_on_where_it_was(conversation: Conversation) -> None:
+    said = [("user", f"Tell me about number {number}, and why it is so.") for number in range(700)]
+    ConversationMemory.open(conversation_id=conversation.pk).add_all(said)
+    environment = {**os.environ, "DATABASE_URL": database_url()}
+    command = [sys.executable, "manage.py", "index_messages"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as running:
+        assert wait_until(Embedding.objects.exists, seconds=60)
+        running.kill()
+    done = Embedding.objects.count()
+    assert 0 < done < 700
+    assert done % index.BATCH == 0
+    assert Embedding.objects.earliest("message").message_id > Message.objects.earliest("pk").pk  # The newest first.
+    out = StringIO()
+    call_command("index_messages", stdout=out)
+    assert f"{700 - done} messages are in the index now" in out.getvalue()
+    assert Embedding.objects.count() == 700
+
+
+@pytest.mark.usefixtures("long")
+def test_a_changed_embedder_has_the_command_make_all_anew() -> None:
+    Embedding.objects.update(embedder="another@1")
+    out = StringIO()
+    call_command("index_messages", stdout=out)
+    assert "26 messages are in the index now" in out.getvalue()
+    assert set(Embedding.objects.values_list("embedder", flat=True)) == {embedder().name}
 
 
 @pytest.mark.usefixtures("down", "long_unindexed")
