@@ -29,8 +29,8 @@ BATCH = 64
 MOST_LEXEMES = 60
 """Of a question, the longest, which are the rarest: as many as fit into a number's bits."""
 
-MOST_LOOKS = 300_000
-"""Messages × lexemes: of a question in a conversation of ten thousand messages, 30 words. A million take 40 ms."""
+MOST_LOOKS = 200_000
+"""Messages × lexemes: of a question in a conversation of ten thousand messages, 20 words. A million take 40 ms."""
 
 FEWEST_LEXEMES = 16
 """However long the conversation."""
@@ -135,9 +135,18 @@ def unindexed(conversation_id: UUID | None = None, *, model: Embedder | None = N
     return ended.filter(Q(conversation=conversation_id) if conversation_id else Q()).order_by("-pk")
 
 
-def write(messages: Iterable[Message], *, seconds: float = meaning.INDEX_SECONDS, model: Embedder | None = None) -> int:
+def write(
+    messages: Iterable[Message],
+    *,
+    seconds: float = meaning.INDEX_SECONDS,
+    model: Embedder | None = None,
+    is_hasty: bool = False,
+) -> int:
     """Put messages of one conversation into the index, again if need be; returns how many. A batch takes at most so
     many seconds.
+
+    `is_hasty`: where the language of most of a conversation is known, that of each message is not found out, which
+    takes 60 MB of a process.
 
     Raises:
         ProviderError: the embedder did not answer.
@@ -145,25 +154,22 @@ def write(messages: Iterable[Message], *, seconds: float = meaning.INDEX_SECONDS
     rows = list(messages)
     model = model or embedder()
     usual = _usual_language(rows)
+    is_known = is_hasty and usual != UNSTEMMED
     for at in range(0, len(rows), BATCH):
         # Two writers of the same rows take them in the same order, and neither waits in a circle.
         some = sorted(rows[at : at + BATCH], key=lambda message: message.pk)
         texts = [indexed_text(message) for message in some]
         vectors = meaning.of_texts(some[0].conversation_id, texts, seconds=seconds, model=model)
+        languages = [usual if is_known else stemmer_of(message.text, otherwise=usual) for message in some]
         with connection.cursor() as cursor:
             cursor.executemany(
                 WRITE_SQL,
                 [
-                    _row(message, text, vector, model.name, usual)
-                    for message, text, vector in zip(some, texts, vectors, strict=True)
+                    (model.name, _literal(vector), language, language, spaced(text), message.pk)
+                    for message, text, vector, language in zip(some, texts, vectors, languages, strict=True)
                 ],
             )
     return len(rows)
-
-
-def _row(message: Message, text: str, vector: Sequence[float], model: str, usual: str) -> tuple[Any, ...]:
-    language = stemmer_of(message.text, otherwise=usual)
-    return (model, _literal(vector), language, language, spaced(text), message.pk)
 
 
 def indexed_text(message: Message) -> str:

@@ -86,7 +86,7 @@ def best(
 def _wrote(conversation_id: UUID, ids: Collection[int], model: Embedder | None) -> bool:
     missing = index.unindexed(conversation_id, model=model).filter(pk__in=ids)
     try:
-        return index.write(missing, seconds=meaning.QUESTION_SECONDS, model=model) > 0
+        return index.write(missing, seconds=meaning.QUESTION_SECONDS, model=model, is_hasty=True) > 0
     except ProviderError as error:
         log.warning("index_not_written", conversation=str(conversation_id), code=error.code)
         return False

@@ -92,6 +92,15 @@ def test_a_hit_knows_its_whole_turn(conversation: Conversation) -> None:
         assert [branch.turn_of(pk) for pk in ids] == [ids, ids]
 
 
+def test_in_haste_a_message_is_of_the_conversations_language(conversation: Conversation) -> None:
+    indexed(conversation, "My sister Alma moved to Lisbon in spring.")
+    exchange(conversation, "Gestern haben wir in den alten Häusern der Stadt gegessen.", "Das war sehr schön bei euch.")
+    index.write(index.unindexed(conversation.pk), is_hasty=True)
+    assert set(Embedding.objects.values_list("language", flat=True)) == {"english"}
+    index.write(conversation.messages.order_by("-pk")[:1])
+    assert Embedding.objects.latest("message").language == "german"
+
+
 def test_what_is_deleted_leaves_the_index_and_comes_back_by_no_late_writer(conversation: Conversation) -> None:
     turn = exchange(conversation)
     late = list(index.unindexed(conversation.pk))
