@@ -1,7 +1,9 @@
 """The index of a conversation's messages: what is found, and what never is."""
 
 import pytest
+from django.contrib.postgres.search import SearchVector
 from django.db import connection
+from django.db.models import Value
 
 from accounts.models import User
 from conversations import index, meaning
@@ -76,6 +78,7 @@ def test_another_conversation_of_the_owner_and_one_of_a_stranger_are_never_found
 
 
 def test_another_branch_is_never_found(conversation: Conversation) -> None:
+    exchange(conversation, "What we have in common.")
     first = exchange(conversation, "My sister Alma moved to Lisbon.")
     edit(first.prompt, "My brother Otto moved to Porto.", "Oh.")
     indexed(conversation)
@@ -169,7 +172,8 @@ def test_a_language_that_hardly_anything_is_taken_for_is_none_of_the_conversatio
         )
     indexed(conversation)
     mistaken = Embedding.objects.order_by("message")[:1].values("pk")
-    Embedding.objects.filter(pk__in=mistaken).update(language="danish")
+    words = SearchVector(Value("Let us talk about the weather"), config="danish")
+    Embedding.objects.filter(pk__in=mistaken).update(language="danish", words=words)
     branch = index.branch_of(conversation.pk, conversation.head_id)
     assert not matches_of(branch, "about").says.any()  # Said often in English, and no stop word in Danish.
 

@@ -14,7 +14,7 @@ from conversations.providers.errors import ProviderError
 from tests.provider import ScriptedProvider
 from tests.provider.embeddings import DIMENSIONS, vector_of
 
-TEXTS = ["one", "two and three", "one"]
+TEXTS = ["one", "two and three", "four"]
 
 
 @pytest.fixture
