@@ -78,8 +78,9 @@ LEXEMES_SQL = """
 """The words as they are stemmed in the languages a conversation is held in: so they stand in the index."""
 
 BRANCH_SQL = """
-    SELECT string_agg(int8send(id), ''), string_agg(int8send(coalesce(parent_id, 0)), ''),
-           string_agg(int8send(CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END), '')
+    SELECT string_agg(int8send(id), ''), string_agg(int8send(
+        coalesce(parent_id, 0) << 2 | CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END
+    ), '')
     FROM (
         SELECT id, parent_id, role FROM conversations_message
         WHERE conversation_id = %s AND id <= %s ORDER BY id DESC LIMIT %s
@@ -193,9 +194,9 @@ def branch_of(conversation_id: UUID, head_id: int | None) -> Branch:
     """The branch that ends in `head_id`, as far back as is looked; empty if it is no message of the conversation."""
     with connection.cursor() as cursor:
         cursor.execute(BRANCH_SQL, [conversation_id, head_id or 0, MOST_MESSAGES])
-        ids, parents, roles = _ascending(cursor.fetchone(), ">i8", ">i8", ">i8")
-    at = along_branch(ids, parents, head_id or 0)
-    ids, roles = ids[at], roles[at]
+        ids, facts = _ascending(cursor.fetchone(), ">i8", ">i8")
+    at = along_branch(ids, facts >> 2, head_id or 0)
+    ids, roles = ids[at], facts[at] & 3
     return Branch(conversation_id, ids, np.maximum.accumulate(ids * (roles == 1)), roles > 0)
 
 
@@ -243,7 +244,7 @@ def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> li
 def _ascending(values: Sequence[bytes | None], *kinds: str) -> list[Any]:
     """Arrays of the machine's own numbers from what PostgreSQL sent, in the order of the first."""
     arrays = [np.frombuffer(value or b"", kind) for value, kind in zip(values, kinds, strict=True)]
-    order = np.argsort(arrays[0])
+    order = np.argsort(arrays[0], kind="stable")  # Of what is in order already, or reversed, this is the quickest.
     return [array[order].astype(array.dtype.newbyteorder("=")) for array in arrays]
 
 

@@ -11,10 +11,12 @@ from django.db import connection
 from pytest_django import Settings
 
 from conversations import index, meaning, recollections
+from conversations.context.values import Toolbox
+from conversations.contexts import Question, context_of
 from conversations.models import Conversation, Message
 from conversations.providers.registry import embedder
 from conversations.recall.words import spaced
-from tests.bench.bench_context import grown, timed
+from tests.bench.bench_context import grown, question_in, timed
 from tests.bench.bench_replies import say
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +84,36 @@ def bench_one_recall(settings: Settings, length: int) -> None:
         took = timed(recall)
         ratio = statistics.median(took) / statistics.median(floor)
         say(f"recall, {name:24} {told(took)}, {ratio:.1f} × the bare SQL (best {min(took) / min(floor):.1f})")
+
+
+INDEX = """
+    INSERT INTO conversations_embedding (message_id, conversation_id, embedder, vector, language, words, created_at)
+    SELECT id, conversation_id, %s, %s::halfvec, 'english', strip(to_tsvector('english', %s || id)), now()
+    FROM conversations_message WHERE conversation_id = %s
+"""
+"""All messages say the same and another number."""
+
+
+def bench_a_context_with_recall(settings: Settings) -> None:
+    settings.DEBUG = False
+    text = next(texts(WORDS[0]))
+    for messages in (100, 1_000, 10_000, 100_000):
+        conversation = grown(messages)
+        [vector] = embedder().embed([text], seconds=60).vectors
+        with connection.cursor() as cursor:
+            cursor.execute(INDEX, [embedder().name, index._literal(vector), f"{text} ", conversation.pk])
+            cursor.execute("ANALYZE conversations_embedding")
+        question = question_in(conversation)
+
+        def context(question: Question = question) -> None:
+            meaning.forget()
+            context_of(question, tools=Toolbox(), completes_index=True)
+
+        settings.POCKETCHAT_RECALL = False
+        without = timed(context)
+        settings.POCKETCHAT_RECALL = True
+        took = timed(context)
+        say(f"context of {messages:,} messages with recall: {told(took)}; without {told(without)}")
 
 
 def told(took: list[float]) -> str:
