@@ -49,7 +49,7 @@ def start(owner: User, *, text: str, request_key: str, model: str) -> Asked:
     """
     with transaction.atomic():
         conversation, _ = Conversation.objects.get_or_create(
-            owner=owner, request_key=request_key, defaults=_fallback_title(text)
+            owner=owner, request_key=request_key, defaults=fallback_title(text)
         )
         return ask(conversation.pk, text=text, request_key=request_key, parent_id=None, model=model)
 
@@ -174,7 +174,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
     conversation.head = prompt
     conversation.last_activity_at = now
     if conversation.title_source == Conversation.TitleSource.NONE:
-        for field, value in _fallback_title(text).items():
+        for field, value in fallback_title(text).items():
             setattr(conversation, field, value)
     conversation.save(update_fields=["head", "last_activity_at", "title", "title_source"])
     return turn
@@ -188,6 +188,7 @@ def _go_back_to(prompt: Message, conversation: Conversation) -> None:
     tree.move_head(conversation, prompt.pk)
 
 
-def _fallback_title(text: str) -> dict[str, str]:
+def fallback_title(text: str) -> dict[str, str]:
+    """The fields of a conversation that is called by the first words of a text; none where it has no words."""
     title = line(preview(clean(text), FALLBACK_TITLE_CHARACTERS))
     return {"title": title, "title_source": Conversation.TitleSource.FALLBACK} if title else {}

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from conversations import calibration, history, memory
+from conversations import calibration, history, recollections
 from conversations.budgets import budget_for
 from conversations.context.assemble import assemble
 from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
@@ -122,8 +122,8 @@ def _recalled(question: Question, without: Record, *, completes_index: bool) -> 
     if question.conversation is None:
         return ()
     if question.begun:
-        return memory.recalled_before(question.conversation.pk, question.begun.recalled)
-    return memory.recollections(
+        return recollections.recalled_before(question.conversation.pk, question.begun.recalled)
+    return recollections.recollections(
         question.conversation.pk,
         question.parent_id,
         question.prompt.text,

@@ -1,111 +1,267 @@
-"""The memory of a conversation: earlier turns that have to do with a question, and the index that finds them."""
+"""The memory of one conversation, for programs in Python: append, look back, look for, put a context together.
 
-from collections.abc import Collection, Sequence
+It reads and writes what the pages and the API do, by the functions they use.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, Self
 from uuid import UUID
 
-import structlog
-from django.db import Error as DatabaseError
-from django.db import connection
+from django.http import Http404
 
-from conversations import history, index
-from conversations.context.record import Recalled
-from conversations.context.values import Recollection, StoredTurn
+from conversations import appending, index, meaning
 from conversations.models import Conversation, Message
-from conversations.providers.errors import ProviderError
+from conversations.providers.values import Embedder
+from conversations.recollections import ON_DEMAND, best
+from conversations.tree import WHOLE_BRANCH
 
-log = structlog.get_logger(__name__)
+ROLES = {role.value: role for role in index.INDEXED_ROLES}
 
-HITS = 8
-"""Messages that are looked for; each brings its whole turn, as far as the budget reaches."""
-
-LEAST_SCORE = 1.0
-"""Of a hit: clearly better than most of the conversation. Without it "thanks" would bring back eight turns."""
-
-ON_DEMAND = 64
-"""Messages that are put into the index while a question waits; the others wait for the task."""
+EXCERPTS = "Excerpts from earlier in this conversation that may help to answer; what was said between them is left out:"
 
 
-def recollections(
-    conversation_id: UUID,
-    head_id: int | None,
-    question: str,
-    *,
-    without: Collection[int] = (),
-    completes_index: bool = False,
-) -> tuple[Recollection, ...]:
-    """The turns of the branch that ends in `head_id` which have to do with `question`, the best match first.
+class UnknownConversation(LookupError):
+    """There is none of that id, or it is in the bin."""
 
-    Messages `without` are not looked for. `completes_index`: what it lacks is put into it first, as far as there is
-    time; not in a transaction. An embedder or a database that fails costs a reply its recollections and nothing else.
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A message. Keys only grow: of two messages the later one has the greater key, and no key is used again.
+
+    A note of excerpts is no message: it has neither key nor moment.
     """
-    if not question.strip():
-        return ()
-    try:
-        if completes_index:
-            write_missing(conversation_id, most=ON_DEMAND)
-        branch = index.branch_of(conversation_id, head_id)
-        hits = index.ranked(index.candidates(branch, question), most=HITS, without=without)
-        return _turns(branch, [hit for hit in hits if hit.score >= LEAST_SCORE])
-    except (ProviderError, DatabaseError) as error:
-        if isinstance(error, DatabaseError) and connection.in_atomic_block:
-            raise  # Nothing more can be read in this transaction.
-        log.warning("recall_failed", conversation=str(conversation_id), error=type(error).__name__)
-        return ()
+
+    key: int | None
+    role: str
+    text: str
+    created_at: datetime | None
 
 
-def recalled_before(conversation_id: UUID, recalled: Sequence[Recalled]) -> tuple[Recollection, ...]:
-    """What an earlier request of the same turn was given, again: so the requests begin alike."""
-    return _read(conversation_id, {one.ids: one.score for one in recalled})
+class Store(Protocol):
+    """Where conversations are kept. All but `count` of an unknown conversation raise `UnknownConversation`, too."""
+
+    def append(self, conversation_id: UUID, said: Sequence[appending.Said]) -> list[Remembered]:
+        """All or none, behind the newest message.
+
+        Raises:
+            ConversationBusy: a reply is being written.
+        """
+        ...
+
+    def newest(self, conversation_id: UUID, n: int) -> list[Remembered]:
+        """The newest `n`, oldest first."""
+        ...
+
+    def matching(
+        self,
+        conversation_id: UUID,
+        query: str,
+        *,
+        most: int,
+        without: Collection[int | None],
+        embedder: Embedder | None,
+    ) -> list[Remembered]:
+        """Those that match best, oldest first; messages with the keys `without` are not looked for."""
+        ...
+
+    def count(self, conversation_id: UUID) -> int:
+        """
+        Raises:
+            UnknownConversation
+        """
+        ...
+
+    def clear(self, conversation_id: UUID) -> int:
+        """How many there were.
+
+        Raises:
+            ConversationBusy: a reply is being written.
+        """
+        ...
 
 
-def recall(conversation: Conversation, query: str, *, k: int) -> list[Recollection]:
-    """The turns of the `k` messages of the active branch that match best, oldest first.
+class ConversationMemory:
+    """A handle on a conversation. Any number of them, in any process, append to one without overwriting."""
 
-    Raises:
-        ProviderError: the embedder did not answer.
-    """
-    write_missing(conversation.pk, most=ON_DEMAND)
-    branch = index.branch_of(conversation.pk, conversation.head_id)
-    found = _turns(branch, index.ranked(index.candidates(branch, query), most=k))
-    return sorted(found, key=lambda one: one.turn.ids)
+    def __init__(self, store: Store, embedder: Embedder | None, conversation_id: UUID, length: int) -> None:
+        self._store = store
+        self._embedder = embedder
+        self.conversation_id = conversation_id
+        self._length = length
+
+    @classmethod
+    def open(cls, store: Store | None = None, embedder: Embedder | None = None, *, conversation_id: UUID | str) -> Self:
+        """A handle on a conversation that there is; its owner is of no concern here.
+
+        `store`: the database. `embedder`: the installation's; with another the index of what is looked at is made
+        anew, and once more when the installation's own is asked again.
+
+        Raises:
+            UnknownConversation
+            ValueError: the id is none.
+        """
+        store = store or DatabaseStore()
+        key = UUID(str(conversation_id))
+        return cls(store, embedder, key, store.count(key))
+
+    @property
+    def count(self) -> int:
+        """Messages of the user and the assistant on the active branch now: the store is asked."""
+        return self._store.count(self.conversation_id)
+
+    @property
+    def length(self) -> int:
+        """Messages this handle knows of, without asking: those there were when it was opened, and those it has added
+        since; none after `clear`. What others add or remove meanwhile is in `count` alone."""
+        return self._length
+
+    def add(self, role: str, text: str) -> Remembered:
+        """Append a message of the `user` or the `assistant`.
+
+        Raises:
+            ValueError: another role, or no words.
+            ConversationBusy: a reply is being written; wait for it, or stop it.
+            UnknownConversation
+        """
+        return self.add_all([(role, text)])[0]
+
+    def add_all(self, pairs: Iterable[tuple[str, str]]) -> list[Remembered]:
+        """Append pairs of role and text, all or none, with nobody's messages between them. Raises as `add` does."""
+        said = [(_known_role(role), _words(text)) for role, text in pairs]
+        added = self._store.append(self.conversation_id, said) if said else []
+        self._length += len(added)
+        return added
+
+    def recent(self, n: int = 10) -> list[Remembered]:
+        """The newest `n` messages of the active branch, oldest first.
+
+        Raises:
+            ValueError: n is negative.
+            UnknownConversation
+        """
+        _refuse_below(0, n=n)
+        return self._store.newest(self.conversation_id, n) if n else []
+
+    def recall(self, query: str, k: int = 4, skip_recent: int = 0) -> list[Remembered]:
+        """The `k` messages of the active branch that match best, by words and by meaning, oldest first.
+
+        The newest `skip_recent` are not looked for. An embedder that does not answer costs what would be found by
+        meaning. Nothing matches a blank query.
+
+        Raises:
+            ValueError: k is less than 1, or skip_recent negative.
+            UnknownConversation
+        """
+        _refuse_below(1, k=k)
+        _refuse_below(0, skip_recent=skip_recent)
+        return self._matching(query, k, without=self.recent(skip_recent))
+
+    def context(self, query: str, recent_count: int = 8, recalled: int = 4) -> list[Remembered]:
+        """What a model could be sent with `query`: one system note with the messages recalled, if there are any, then
+        the newest ones. None is in both; the query itself is in neither.
+
+        Raises:
+            ValueError: a number is negative.
+            UnknownConversation
+        """
+        _refuse_below(0, recent_count=recent_count, recalled=recalled)
+        newest = self.recent(recent_count)
+        found = self._matching(query, recalled, without=newest) if recalled else []
+        return [*([_note(found)] if found else []), *newest]
+
+    def clear(self) -> int:
+        """Delete all messages for good, on every branch; returns how many. The conversation stays, empty.
+
+        Raises:
+            ConversationBusy, UnknownConversation
+        """
+        removed = self._store.clear(self.conversation_id)
+        self._length = 0
+        return removed
+
+    def _matching(self, query: str, most: int, *, without: Sequence[Remembered]) -> list[Remembered]:
+        if not query.strip():
+            return []
+        keys = {message.key for message in without}
+        return self._store.matching(self.conversation_id, query, most=most, without=keys, embedder=self._embedder)
 
 
-def _turns(branch: index.Branch, hits: Sequence[index.Hit]) -> tuple[Recollection, ...]:
-    """The turn of each hit, once, with the score of its best, in the order of the hits."""
-    scores: dict[tuple[int, ...], float] = {}
-    for hit in hits:
-        scores.setdefault(branch.turn_of(hit.message_id), hit.score)
-    return _read(branch.conversation_id, scores)
+class DatabaseStore:
+    """The conversations of this installation."""
+
+    def append(self, conversation_id: UUID, said: Sequence[appending.Said]) -> list[Remembered]:
+        try:
+            return [_remembered(row) for row in appending.append(conversation_id, said)]
+        except Http404 as error:
+            raise UnknownConversation(conversation_id) from error
+
+    def newest(self, conversation_id: UUID, n: int) -> list[Remembered]:
+        head_id, rows = self._head(conversation_id), n
+        while True:
+            branch = list(Message.objects.branch(head_id, rows=rows))
+            said = [row for row in branch if row.role in ROLES]
+            if len(said) >= n or len(branch) < rows:
+                return [_remembered(row) for row in said[-n:]]
+            rows *= 2  # What tools brought stands between.
+
+    def matching(
+        self,
+        conversation_id: UUID,
+        query: str,
+        *,
+        most: int,
+        without: Collection[int | None],
+        embedder: Embedder | None,
+    ) -> list[Remembered]:
+        branch = index.branch_of(conversation_id, self._head(conversation_id))
+        vector = meaning.if_at_hand(conversation_id, query, model=embedder)
+        known = [key for key in without if key is not None]
+        hits = best(branch, query, vector, most=most, without=known, completes=ON_DEMAND, model=embedder)
+        rows = Message.objects.filter(conversation=conversation_id, pk__in=[hit.message_id for hit in hits])
+        return [_remembered(row) for row in rows.order_by("pk")]
+
+    def count(self, conversation_id: UUID) -> int:
+        branch = Message.objects.branch(self._head(conversation_id), rows=WHOLE_BRANCH)
+        return branch.filter(role__in=ROLES).count()
+
+    def clear(self, conversation_id: UUID) -> int:
+        try:
+            return appending.clear(conversation_id)
+        except Http404 as error:
+            raise UnknownConversation(conversation_id) from error
+
+    def _head(self, conversation_id: UUID) -> int | None:
+        found = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).values_list("head_id").first()
+        if found is None:
+            raise UnknownConversation(conversation_id)
+        head_id: int | None = found[0]
+        return head_id
 
 
-def _read(conversation_id: UUID, scores: dict[tuple[int, ...], float]) -> tuple[Recollection, ...]:
-    """One query, whatever the number of turns; none for none."""
-    if not scores:
-        return ()
-    rows = Message.objects.filter(conversation=conversation_id).in_bulk([pk for ids in scores for pk in ids])
-    turns = [
-        (StoredTurn(tuple(history.stored(rows[pk]) for pk in ids if pk in rows)), score)
-        for ids, score in scores.items()
-    ]
-    return tuple(Recollection(turn, score) for turn, score in turns if turn.messages)
+def _remembered(row: Message) -> Remembered:
+    return Remembered(row.pk, row.role, row.text, row.created_at)
 
 
-def write_missing(conversation_id: UUID, *, most: int) -> int:
-    """Put up to so many messages of a conversation into the index, the newest of those it lacks; returns how many.
-
-    Raises:
-        ProviderError: the embedder did not answer.
-    """
-    return index.write(index.unindexed(conversation_id)[:most])
+def _note(found: Sequence[Remembered]) -> Remembered:
+    said = [f"{message.role.capitalize()}: {message.text}" for message in found]
+    return Remembered(None, "system", "\n\n".join([EXCERPTS, *said]), None)
 
 
-def write_all_missing(conversation_id: UUID) -> int:
-    """The same with all there are, in batches: what was done stays done when it breaks off.
+def _known_role(role: str) -> Message.Role:
+    if role not in ROLES:
+        raise ValueError(f"A message is the user's or the assistant's, not {role!r}'s.")
+    return ROLES[role]
 
-    Raises:
-        ProviderError: the embedder did not answer.
-    """
-    total = 0
-    while written := write_missing(conversation_id, most=index.BATCH):
-        total += written
-    return total
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("A message has words; this one is blank.")
+    return text
+
+
+def _refuse_below(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise ValueError(f"{name} is {value}; it must be {least} or more.")

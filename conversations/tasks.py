@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import asking, branches, memory, runs, summaries, sweeping, titles, turns
+from conversations import asking, branches, recollections, runs, summaries, sweeping, titles, turns
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
@@ -45,7 +45,7 @@ def _write_about(conversation_id: UUID) -> None:
         _enqueued(roll_summary, conversation_id)
 
 
-@shared_task(name="conversations.index_turn")
+@shared_task(name="conversations.index_turn", rate_limit="600/m", ignore_result=True)
 def index_turn(turn_id: str) -> None:
     """Have what an ended turn brought found again, with whatever else its conversation lacks in the index.
 
@@ -53,7 +53,7 @@ def index_turn(turn_id: str) -> None:
     """
     for conversation_id in Turn.objects.filter(pk=turn_id).values_list("conversation", flat=True):
         try:
-            memory.write_all_missing(conversation_id)
+            recollections.write_all_missing(conversation_id)
         except ProviderError as error:
             log.warning("index_not_written", turn=turn_id, code=error.code)
 

@@ -37,6 +37,7 @@ NOT_NEGATIVE = (
     "POCKETCHAT_HISTORY_TOKENS",
     "POCKETCHAT_RETRIEVED_TOKENS",
     "POCKETCHAT_DATABASE_POOL",
+    "POCKETCHAT_EMBEDDER_DIMENSIONS",
 )
 MODELS = ("POCKETCHAT_CHAT_MODEL", "POCKETCHAT_SMALL_MODEL")
 POLICIES = ("tokens", "pairs")
@@ -159,6 +160,55 @@ def _missing_key(model: str) -> str:
     return "" if (given and is_at_our_server(model)) or os.environ.get(variable) else variable
 
 
+EMBEDDER_SETTINGS = (
+    "POCKETCHAT_EMBEDDER_BASE_URL",
+    "POCKETCHAT_EMBEDDER_API_KEY",
+    "POCKETCHAT_EMBEDDER_DIMENSIONS",
+)
+
+
+def embedder_can_be_asked(**_: Any) -> list[CheckMessage]:
+    """The same questions as for the chat model, of the embedder."""
+    model, url = settings.POCKETCHAT_EMBEDDER, settings.POCKETCHAT_EMBEDDER_BASE_URL
+    if not model:
+        idle = [name for name in EMBEDDER_SETTINGS if getattr(settings, name)]
+        return [
+            Error(
+                f"{name} is set and POCKETCHAT_EMBEDDER is not, so the bundled embedder would be used all the same.",
+                hint="Set POCKETCHAT_EMBEDDER to provider:name.",
+                id="pocketchat.E014",
+            )
+            for name in idle[:1]
+        ]
+    address = urlsplit(url)
+    if url and not (address.scheme in ("http", "https") and address.hostname):
+        return [
+            Error(
+                f"POCKETCHAT_EMBEDDER_BASE_URL is {url!r}, which is no address.",
+                hint="Write it in full, such as http://localhost:11434/v1.",
+                id="pocketchat.E015",
+            )
+        ]
+    provider, _, name = model.partition(":")
+    if not name or (provider != "openai" and not url):
+        return [
+            Error(
+                f"POCKETCHAT_EMBEDDER is {model!r}: it names no model of a server that is known.",
+                hint="Write openai:text-embedding-3-small, or provider:name with POCKETCHAT_EMBEDDER_BASE_URL.",
+                id="pocketchat.E016",
+            )
+        ]
+    if url or settings.POCKETCHAT_EMBEDDER_API_KEY or os.environ.get("OPENAI_API_KEY"):
+        return []
+    return [
+        Error(
+            f"POCKETCHAT_EMBEDDER is {model}, and OPENAI_API_KEY is not set.",
+            hint="Set it or POCKETCHAT_EMBEDDER_API_KEY, or POCKETCHAT_EMBEDDER_BASE_URL for a server of your own.",
+            id="pocketchat.E017",
+        )
+    ]
+
+
 def mcp_servers_can_be_read(**_: Any) -> list[CheckMessage]:
     try:
         configured_servers(settings.POCKETCHAT_MCP_SERVERS)
@@ -251,6 +301,7 @@ CHECKS = (
     system_prompt_fits,
     mcp_servers_can_be_read,
     models_have_keys,
+    embedder_can_be_asked,
     address_is_protected,
     figures_make_sense,
     lease_outlasts_heartbeats,

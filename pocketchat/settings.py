@@ -107,10 +107,17 @@ POCKETCHAT_CONTEXT_WINDOW = env.int("POCKETCHAT_CONTEXT_WINDOW", default=0)
 POCKETCHAT_SMALL_MODEL = env.str("POCKETCHAT_SMALL_MODEL", default="")
 """`provider:name` of a cheaper model for titles and summaries, at the server of the chat model where the provider is
 the same; empty: the chat model itself."""
-POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=False)
-"""Whether older turns that match a question are brought back; without, none are indexed behind replies, either.
-
-It costs more the longer a conversation is, and memory in every process that recalls."""
+POCKETCHAT_RECALL = env.bool("POCKETCHAT_RECALL", default=True)
+"""Whether older turns that match a question are brought back; without, none are indexed behind replies, either."""
+POCKETCHAT_EMBEDDER = env.str("POCKETCHAT_EMBEDDER", default="")
+"""`provider:name` of what makes messages findable by what they mean, at a server that speaks OpenAI's dialect; empty:
+the bundled one. Another one makes the index anew."""
+POCKETCHAT_EMBEDDER_BASE_URL = env.str("POCKETCHAT_EMBEDDER_BASE_URL", default="")
+"""The server's address; empty: OpenAI's own."""
+POCKETCHAT_EMBEDDER_API_KEY = env.str("POCKETCHAT_EMBEDDER_API_KEY", default="")
+"""Its key; empty: OPENAI_API_KEY at OpenAI's own address, none elsewhere."""
+POCKETCHAT_EMBEDDER_DIMENSIONS = env.int("POCKETCHAT_EMBEDDER_DIMENSIONS", default=0)
+"""Numbers of a vector, for models that can be asked for fewer; 0: the model's own."""
 POCKETCHAT_TITLES = env.bool("POCKETCHAT_TITLES", default=True)
 """Whether a model names conversations; without, the first words of the first question stay their title."""
 POCKETCHAT_SUMMARIES = env.bool("POCKETCHAT_SUMMARIES", default=True)

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from conversations import calibration
+from conversations import calibration, meaning
 from conversations.models import Conversation, Turn
 from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
@@ -36,9 +36,12 @@ def _quick_passwords(settings: Settings) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _recalls(settings: Settings) -> None:
+def _recalls(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can be switched on is on in the tests' own process; the products under test say it for themselves."""
     settings.POCKETCHAT_RECALL = True
+    # The embedder is loaded by the first test that asks it, on a busy machine for longer than a person would wait.
+    monkeypatch.setattr(meaning, "QUESTION_SECONDS", 60)
+    meaning.forget()
 
 
 @pytest.fixture(autouse=True)

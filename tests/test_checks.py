@@ -7,6 +7,8 @@ from django.core.checks import run_checks
 
 from pocketchat.checks import TAG
 
+OWN_SERVER = {"POCKETCHAT_EMBEDDER_BASE_URL": "http://localhost:11434/v1"}
+
 
 def found() -> list[str | None]:
     return [message.id for message in run_checks(tags=[TAG])]
@@ -51,6 +53,12 @@ def test_the_settings_as_they_come_are_sound() -> None:
         ({"POCKETCHAT_CHAT_MODEL": "openai:gpt-5"}, "pocketchat.E008"),
         ({"POCKETCHAT_CHAT_MODEL": "anthropic:claude-opus-4-8"}, "pocketchat.E008"),
         ({"POCKETCHAT_CHAT_MODEL": "openai:x", "POCKETCHAT_CHAT_BASE_URL": "localhost:11434"}, "pocketchat.E007"),
+        ({"POCKETCHAT_EMBEDDER_DIMENSIONS": -1, "POCKETCHAT_EMBEDDER": "a:b"} | OWN_SERVER, "pocketchat.E002"),
+        ({"POCKETCHAT_EMBEDDER_API_KEY": "key"}, "pocketchat.E014"),
+        ({"POCKETCHAT_EMBEDDER": "openai:x", "POCKETCHAT_EMBEDDER_BASE_URL": "localhost:11434"}, "pocketchat.E015"),
+        ({"POCKETCHAT_EMBEDDER": "text-embedding-3-small"}, "pocketchat.E016"),
+        ({"POCKETCHAT_EMBEDDER": "voyageai:voyage-3"}, "pocketchat.E016"),
+        ({"POCKETCHAT_EMBEDDER": "openai:text-embedding-3-small"}, "pocketchat.E017"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
@@ -70,6 +78,8 @@ def test_what_cannot_be_meant_is_refused(
         {"POCKETCHAT_URL": "http://[::1]:8000"},
         {"POCKETCHAT_URL": "http://192.168.0.7:8000", "POCKETCHAT_ALLOW_HTTP": True},
         {"POCKETCHAT_LEASE": 2.0, "POCKETCHAT_HEARTBEAT": 0.5},
+        {"POCKETCHAT_EMBEDDER": "ollama:nomic-embed-text", **OWN_SERVER},
+        {"POCKETCHAT_EMBEDDER": "openai:x", "POCKETCHAT_EMBEDDER_API_KEY": "key"},
         {"POCKETCHAT_CONTEXT_WINDOW": 4096, "POCKETCHAT_REPLY_TOKENS": 500},
         {"POCKETCHAT_MODELS": '{"openai:x": {"window": 4000, "reply": 1000, "history": 0, "images": true}}'},
         {"POCKETCHAT_CONTEXT_POLICY": "pairs"},

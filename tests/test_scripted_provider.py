@@ -588,7 +588,7 @@ def test_a_body_that_is_no_json_object_is_refused(provider: ScriptedProvider, co
 
 
 def test_an_unknown_path_is_not_found(provider: ScriptedProvider) -> None:
-    assert post(provider, "{}", path="/v1/embeddings").status_code == 404
+    assert post(provider, "{}", path="/v1/images").status_code == 404
 
 
 def test_what_is_not_http_is_hung_up_on(provider: ScriptedProvider) -> None:

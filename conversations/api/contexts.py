@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access
+from conversations import access, meaning
 from conversations.api.serializers import CleanCharField, ModelField
 from conversations.context.record import REASONS, LeftOut, SectionName
 from conversations.outlook import UNSENT, Outlook, next_context, recorded_context
@@ -129,6 +129,7 @@ class ConversationContext(APIView):
         return _ahead(request, conversation_id, request.data)
 
 
+@meaning.embedded_between
 def _ahead(request: Request, conversation_id: UUID, asked: Any) -> Response:
     with access.as_of_one_moment():
         conversation = access.conversation_of(request.user, conversation_id)

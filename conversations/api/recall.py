@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access, memory
+from conversations import access, recollections
 from conversations.api.serializers import CleanCharField
 from conversations.providers.errors import ProviderError
 
@@ -64,7 +64,7 @@ class Recall(APIView):
         query.is_valid(raise_exception=True)
         conversation = access.conversation_of(request.user, conversation_id)
         try:
-            found = memory.recall(conversation, query.validated_data["q"], k=query.validated_data["k"])
+            found = recollections.recall(conversation, query.validated_data["q"], k=query.validated_data["k"])
         except ProviderError as error:
             raise RecallUnavailable from error
         return Response(RecallSerializer({"results": found}).data)

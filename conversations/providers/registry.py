@@ -4,6 +4,7 @@ To add a provider: if pydantic-ai knows it and its SDK is installed (OpenAI's an
 in POCKETCHAT_CHAT_MODEL is enough. Otherwise write a `ChatModel` beside `chat.py` and choose it in `chat_model`.
 """
 
+import os
 from functools import cache
 
 from django.conf import settings
@@ -24,7 +25,11 @@ CONNECT = "conversations.providers.chat.connect"
 workers of the background, which never ask a model, do not pay for them."""
 
 BUNDLED_EMBEDDER = "conversations.providers.embedding.BundledEmbedder"
+ENDPOINT_EMBEDDER = "conversations.providers.embeddings_api.EndpointEmbedder"
 """Loaded by whoever embeds or recalls first, for the same reason."""
+
+OPENAI_URL = "https://api.openai.com/v1"
+"""Where an embedder of OpenAI's is, when no address is set."""
 
 KEYLESS = "no-key"
 """Sent where a client insists on a key and the server wants none."""
@@ -108,6 +113,17 @@ def _key(name: str) -> str:
 
 @cache
 def embedder() -> Embedder:
-    """What makes messages findable by what they mean."""
-    made: Embedder = import_string(BUNDLED_EMBEDDER)()
+    """What makes messages findable by what they mean: the bundled one, unless the settings name another."""
+    if model := settings.POCKETCHAT_EMBEDDER:
+        address = settings.POCKETCHAT_EMBEDDER_BASE_URL
+        # A provider's own key is for its own address alone, whatever server stands at the one that was set.
+        own = KEYLESS if address else os.environ.get("OPENAI_API_KEY", "")
+        remote: Embedder = import_string(ENDPOINT_EMBEDDER)(
+            model,
+            base_url=address or OPENAI_URL,
+            key=settings.POCKETCHAT_EMBEDDER_API_KEY or own,
+            dimensions=settings.POCKETCHAT_EMBEDDER_DIMENSIONS,
+        )
+        return remote
+    made: Embedder = import_string(BUNDLED_EMBEDDER)(settings.PLACES.embedder)
     return made

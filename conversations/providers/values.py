@@ -157,6 +157,15 @@ class ChatModel(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A vector of length 1 for each text, in order; what a provider counted and what it costs, in dollars, if known."""
+
+    vectors: list[list[float]]
+    input_tokens: int | None = None
+    cost: Decimal | None = None
+
+
 class Embedder(Protocol):
     """Turns texts into vectors that point the same way when they mean the same."""
 
@@ -165,10 +174,15 @@ class Embedder(Protocol):
         """Name and version: vectors of different ones cannot be compared."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 for each text, in order; blocks while it works.
+    @property
+    def is_remote(self) -> bool:
+        """A provider's: its calls are traced, and nobody waits for it in a transaction."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
+        """Blocks while it works, at most about so many seconds.
 
         Raises:
-            ProviderError: it did not answer.
+            ProviderError: it did not answer, or not in time.
         """
         ...

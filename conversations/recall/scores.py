@@ -60,20 +60,21 @@ def standardised(scores: Floats) -> Floats:
 
 
 def along_branch(ids: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], head: int) -> npt.NDArray[np.intp]:
-    """The places of the messages of the branch that ends in `head`, oldest first.
+    """The places of the messages of the branch that ends in `head`, oldest first, as far back as they are among `ids`.
 
     `ids` ascend; `parents` holds 0 for a message without one. Empty when the head is not among them.
     """
-    at = np.searchsorted(ids, parents)
     place = int(np.searchsorted(ids, head))
-    way: list[int] = []
-    up = at.tolist()
     if place >= len(ids) or ids[place] != head:
-        return np.array(way, dtype=np.intp)
-    above = parents.tolist()
+        return np.array([], dtype=np.intp)
+    above = np.searchsorted(ids, parents)
+    is_known = ids[np.minimum(above, len(ids) - 1)] == parents
+    # Most messages follow the one before them, so the way is taken in runs of those.
+    begins = np.flatnonzero(~is_known | (above != np.arange(len(ids)) - 1))
+    runs: list[npt.NDArray[np.intp]] = []
     while True:
-        way.append(place)
-        if not above[place]:
-            break
-        place = up[place]
-    return np.array(way[::-1], dtype=np.intp)
+        first = int(begins[np.searchsorted(begins, place, side="right") - 1])
+        runs.append(np.arange(first, place + 1))
+        if not is_known[first]:
+            return np.concatenate(runs[::-1])
+        place = int(above[first])

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations import access
 from conversations.forms import ComposerForm, ModelForm
+from conversations.meaning import embedded_between
 from conversations.models import Conversation
 from conversations.outlook import Outlook, context_ahead, recorded_context
 from conversations.prompts import check_system_prompt
@@ -23,6 +24,7 @@ from conversations.views.sidebar import sidebar_of
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_people_logged_in
+@embedded_between
 def will_see(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResponse:
     """Of the question in the form, which is only looked at: nothing is stored."""
     form = _form(request)
@@ -43,6 +45,7 @@ def saw(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 @require_http_methods(["POST"])
 @for_people_logged_in
+@embedded_between
 def meter(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResponse:
     """The meter while one types, with where the window then begins, and with the panel when that is open."""
     form = _form(request)

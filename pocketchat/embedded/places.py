@@ -50,5 +50,10 @@ class Places:
         return self.var / "log"
 
     @property
+    def embedder(self) -> Path:
+        """The words of the bundled embedder, which its processes share."""
+        return self.var / "embedder"
+
+    @property
     def secret_key(self) -> Path:
         return self.var / "secret_key"

@@ -75,7 +75,7 @@ def timed(run: Callable[[], object]) -> list[float]:
 
 def bench_choosing_a_context(settings: Settings) -> None:
     settings.DEBUG = False
-    settings.POCKETCHAT_RECALL = False  # As it is unless it is asked for; `bench_recall_speed` measures what it adds.
+    settings.POCKETCHAT_RECALL = False  # `bench_recall_speed` measures what it adds.
     counts = set()
     for messages in (100, 1_000, 10_000, 100_000):
         conversation = grown(messages)

@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from conversations import index
+from conversations import index, meaning
 from conversations.models import Conversation, Message, Turn
 from conversations.recall.scores import Candidates, Floats, by_words, standardised
 from tests.factories import make_conversation, make_user
@@ -93,7 +93,9 @@ def bench_recall() -> None:
             if not evidence or len(evidence) < len(set(question["evidence"])):
                 continue
             began = time.perf_counter()
-            found = index.candidates(index.branch_of(conversation.pk, ids[-1]), question["question"])
+            branch = index.branch_of(conversation.pk, ids[-1])
+            vector = meaning.of_question(conversation.pk, question["question"])
+            found = index.candidates(branch, question["question"], vector)
             index.ranked(found, most=8)
             took.append(time.perf_counter() - began)
             for name, scores in arms_of(found).items():

@@ -216,7 +216,7 @@ def test_pairs_are_chosen_where_the_settings_say_so(conversation: Conversation) 
     with CaptureQueriesContext(connection) as queries:
         next_context(conversation)
     # The head; the past; a summary; recall.
-    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "WITH", "WITH", *3 * ["SELECT"]]
+    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "WITH", "WITH", "SELECT", "WITH", "SELECT"]
 
 
 @pytest.mark.usefixtures("by_pairs")

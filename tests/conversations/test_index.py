@@ -1,13 +1,16 @@
 """The index of a conversation's messages: what is found, and what never is."""
 
 import pytest
+from django.contrib.postgres.search import SearchVector
 from django.db import connection
+from django.db.models import Value
 
 from accounts.models import User
-from conversations import index
+from conversations import index, meaning
 from conversations.models import Conversation, Embedding, Message
 from conversations.providers.registry import embedder
 from conversations.recall.languages import STEMMERS
+from conversations.recall.scores import Candidates
 from tests.factories import ask, edit, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +27,15 @@ def indexed(conversation: Conversation, *said: str) -> Conversation:
     return conversation
 
 
+def matches_of(branch: index.Branch, query: str) -> Candidates:
+    return index.candidates(branch, query, meaning.of_question(branch.conversation_id, query))
+
+
 def found(conversation: Conversation, query: str, *, most: int = 1) -> list[str]:
     """The texts of the best hits on the active branch."""
     conversation.refresh_from_db()
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    hits = index.ranked(index.candidates(branch, query), most=most)
+    hits = index.ranked(matches_of(branch, query), most=most)
     rows = Message.objects.in_bulk([hit.message_id for hit in hits])
     return [rows[hit.message_id].text for hit in hits]
 
@@ -53,7 +60,7 @@ def test_words_are_found_inside_sentences_and_inflected(conversation: Conversati
             exchange(conversation, "Wir sprechen hier über das Wetter und über andere Dinge.", "Ja, gerne.")
     indexed(conversation, said)
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    matches = index.candidates(branch, sought)
+    matches = matches_of(branch, sought)
     place = matches.ids.tolist().index(Message.objects.get(content__0__text=said).pk)
     assert matches.says[place].any()
     assert found(conversation, sought) == [said]
@@ -71,6 +78,7 @@ def test_another_conversation_of_the_owner_and_one_of_a_stranger_are_never_found
 
 
 def test_another_branch_is_never_found(conversation: Conversation) -> None:
+    exchange(conversation, "What we have in common.")
     first = exchange(conversation, "My sister Alma moved to Lisbon.")
     edit(first.prompt, "My brother Otto moved to Porto.", "Oh.")
     indexed(conversation)
@@ -85,6 +93,15 @@ def test_a_hit_knows_its_whole_turn(conversation: Conversation) -> None:
     for turn in (first, second):
         ids = tuple(turn.messages.order_by("pk").values_list("pk", flat=True))
         assert [branch.turn_of(pk) for pk in ids] == [ids, ids]
+
+
+def test_in_haste_a_message_is_of_the_conversations_language(conversation: Conversation) -> None:
+    indexed(conversation, "My sister Alma moved to Lisbon in spring.")
+    exchange(conversation, "Gestern haben wir in den alten Häusern der Stadt gegessen.", "Das war sehr schön bei euch.")
+    index.write(index.unindexed(conversation.pk), is_hasty=True)
+    assert set(Embedding.objects.values_list("language", flat=True)) == {"english"}
+    index.write(conversation.messages.order_by("-pk")[:1])
+    assert Embedding.objects.latest("message").language == "german"
 
 
 def test_what_is_deleted_leaves_the_index_and_comes_back_by_no_late_writer(conversation: Conversation) -> None:
@@ -110,7 +127,7 @@ def test_a_changed_embedder_makes_its_own_and_compares_no_others(conversation: C
     indexed(conversation, "I adopted a puppy.")
     Embedding.objects.update(embedder="another@1", vector=[1.0, 0.0])
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    matches = index.candidates(branch, "puppy")
+    matches = matches_of(branch, "puppy")
     assert all(likeness != likeness for likeness in matches.likeness)  # NaN
     assert found(conversation, "puppy") == ["I adopted a puppy."]
     assert index.write(index.unindexed(conversation.pk)) == len(branch.ids)
@@ -130,7 +147,61 @@ def test_a_question_of_many_words_is_looked_for_by_the_longest(conversation: Con
     indexed(conversation, "We saw the philharmonic orchestra.")
     many = " ".join(f"w{number}" for number in range(200))
     branch = index.branch_of(conversation.pk, conversation.head_id)
-    assert index.candidates(branch, f"{many} philharmonic").says.any(axis=1).sum() == 1
+    assert matches_of(branch, f"{many} philharmonic").says.any(axis=1).sum() == 1
+
+
+def test_a_question_is_stemmed_in_each_language_the_conversation_is_held_in(conversation: Conversation) -> None:
+    for number in range(30):
+        exchange(
+            conversation, f"Let us talk about the weather and about other things, {number}.", "Yes, with pleasure."
+        )
+    exchange(
+        conversation, "Gestern haben wir in den alten Häusern der Stadt gegessen.", "Das klingt wirklich sehr schön."
+    )
+    indexed(conversation)
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    said = matches_of(branch, "Haus").says.any(axis=1)
+    assert Message.objects.get(pk=branch.ids[said][0]).text.startswith("Gestern haben")
+    assert matches_of(branch, "thing").says.any(axis=1).sum() == 30
+
+
+def test_a_language_that_hardly_anything_is_taken_for_is_none_of_the_conversation(conversation: Conversation) -> None:
+    for number in range(60):
+        exchange(
+            conversation, f"Let us talk about the weather and about other things, {number}.", "Yes, with pleasure."
+        )
+    indexed(conversation)
+    mistaken = Embedding.objects.order_by("message")[:1].values("pk")
+    words = SearchVector(Value("Let us talk about the weather"), config="danish")
+    Embedding.objects.filter(pk__in=mistaken).update(language="danish", words=words)
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    assert not matches_of(branch, "about").says.any()  # Said often in English, and no stop word in Danish.
+
+
+def test_only_so_many_messages_before_the_question_are_looked_at(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed(conversation, "My sister Alma moved to Lisbon.", "And why did she?")
+    monkeypatch.setattr(index, "MOST_MESSAGES", 11)
+    assert index.branch_of(conversation.pk, conversation.head_id).ids.size == 11
+    assert "My sister Alma moved to Lisbon." not in found(conversation, "Alma Lisbon", most=100)
+    assert found(conversation, "Why?", most=100).count("And why did she?") == 1
+
+
+def test_long_messages_stay_beside_their_vectors(conversation: Conversation) -> None:
+    exchange(conversation, "Short?", " ".join(f"word{number}" for number in range(400)))
+    before = size_elsewhere()
+    index.write(index.unindexed())
+    assert size_elsewhere() == before
+
+
+def size_elsewhere() -> int:
+    """Bytes that PostgreSQL keeps outside of the rows, of all there ever were."""
+    with connection.cursor() as cursor:
+        sql = "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE relname = %s"
+        cursor.execute(sql, [Embedding._meta.db_table])
+        size: int = cursor.fetchone()[0]
+    return size
 
 
 def test_an_empty_conversation_has_no_hits(conversation: Conversation) -> None:
@@ -172,7 +243,7 @@ def test_the_rows_of_a_conversation_are_read_by_its_index(conversation: Conversa
         )
         cursor.execute("ANALYZE conversations_embedding")
         sql = index.MATCHES_SQL.format(mask="(words @@ %s::tsquery)::int::int8")
-        cursor.execute(f"EXPLAIN {sql}", [others[0], str(others[1]), "'alma'", conversation.pk])
+        cursor.execute(f"EXPLAIN {sql}", [others[0], 512, str(others[1]), "'alma'", conversation.pk, 0, 2**62])
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "embedding_of_conversation" in plan
     assert "Seq Scan" not in plan

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Self
 
+from tests.provider.embeddings import Embeddings
 from tests.provider.records import RecordedRequest, RequestLog
 from tests.provider.replies import Reply
 from tests.provider.script import Match, Script
@@ -66,6 +67,11 @@ class ScriptedProvider:
     @property
     def open_connections(self) -> int:
         return self._server.open_connections
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """What was asked of `/embeddings`, and how it answers; none of it counts among `requests`."""
+        return self._server.embeddings
 
     @property
     def default(self) -> Reply:

@@ -8,6 +8,7 @@ from typing import Any
 from tests.provider import anthropic, openai
 from tests.provider.control import Control
 from tests.provider.dialect import Answer, Dialect
+from tests.provider.embeddings import Embeddings
 from tests.provider.play import play, send_json
 from tests.provider.records import EndedBy, RequestLog
 from tests.provider.replies import Failure, Reply
@@ -24,6 +25,7 @@ class Server:
 
     def __init__(self, script: Script, log: RequestLog, *, models: tuple[str, ...]) -> None:
         self.faults: list[Exception] = []
+        self.embeddings = Embeddings()
         self._script = script
         self._log = log
         self._models = models
@@ -61,6 +63,8 @@ class Server:
         dialect = next((DIALECTS[end] for end in DIALECTS if path.endswith(end)), None)
         if method == "POST" and dialect is not None:
             await self._answer(exchange, dialect)
+        elif method == "POST" and path.endswith("/embeddings"):
+            await self.embeddings.answer(exchange, _parsed(exchange.content) or {})
         elif method == "GET" and path.endswith("/models"):
             named = anthropic if "anthropic-version" in exchange.headers else openai
             await send_json(exchange, 200, named.model_list(self._models))

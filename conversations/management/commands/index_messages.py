@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import index, memory
+from conversations import index, recollections
 from conversations.providers.errors import ProviderError
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         # The index may grow while this runs, so each conversation is asked what it lacks.
         for conversation_id in list(missing.order_by("conversation").values_list("conversation", flat=True).distinct()):
             try:
-                done += memory.write_all_missing(conversation_id)
+                done += recollections.write_all_missing(conversation_id)
             except ProviderError as error:
                 raise CommandError(f"The embedder does not answer ({error.code}); {done} messages are done.") from error
             self.stdout.write(f"{done} of {total}", ending="\r" if self.stdout.isatty() else "\n")

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations.models import Conversation
-from tests.conversations.test_memory import FACT, QUESTION, down
+from tests.conversations.test_recollections import FACT, QUESTION, down
 from tests.factories import edit, exchange, make_conversation
 
 __all__ = ["down"]

@@ -1,7 +1,11 @@
 """What is brought back for a question: whole turns of the branch, and never at the price of the reply."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,15 +14,19 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import User
-from conversations import index, memory, tasks
+from conversations import index, recollections, tasks
 from conversations.context.record import Recalled
 from conversations.context.values import Recollection, Toolbox
 from conversations.contexts import context_of, question_of, record_context
+from conversations.memory import ConversationMemory
 from conversations.models import Conversation, Embedding, Message
 from conversations.outlook import next_context
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
+from conversations.providers.values import Embedded
+from pocketchat.embedded.process import wait_until
 from tests.factories import ask, edit, exchange, make_conversation
+from tests.stack import ROOT, database_url
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +52,11 @@ def down(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Down:
     name = "down@1"
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    is_remote = False
+
+    def __init__(self, folder: Path) -> None: ...
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
         raise ProviderError("unreachable")
 
 
@@ -54,7 +66,7 @@ def long(conversation: Conversation) -> Conversation:
     exchange(conversation, FACT, "How nice for her.")
     for number in range(12):
         exchange(conversation, f"Count to {number}, please.", "One, two, three, and so on. " * 2)
-    memory.write_all_missing(conversation.pk)
+    recollections.write_all_missing(conversation.pk)
     conversation.refresh_from_db()
     return conversation
 
@@ -64,7 +76,7 @@ def said(recalled: Sequence[Recollection]) -> list[list[str]]:
 
 
 def test_a_whole_turn_is_brought_back_the_best_match_first(long: Conversation) -> None:
-    recalled = memory.recollections(long.pk, long.head_id, QUESTION)
+    recalled = recollections.recollections(long.pk, long.head_id, QUESTION)
     assert said(recalled)[0] == [FACT, "How nice for her."]
     assert [one.score for one in recalled] == sorted((one.score for one in recalled), reverse=True)
     assert len({one.turn.ids for one in recalled}) == len(recalled)
@@ -73,13 +85,15 @@ def test_a_whole_turn_is_brought_back_the_best_match_first(long: Conversation) -
 @pytest.mark.parametrize("question", ["", " \n "])
 def test_nothing_is_looked_for_without_a_question(long: Conversation, question: str) -> None:
     with CaptureQueriesContext(connection) as queries:
-        assert memory.recollections(long.pk, long.head_id, question) == ()
+        assert recollections.recollections(long.pk, long.head_id, question) == ()
     assert len(queries) == 0
 
 
 def test_what_is_sent_anyway_is_not_looked_for(long: Conversation) -> None:
     first = list(long.messages.order_by("pk").values_list("pk", flat=True)[:2])
-    assert FACT not in [turn[0] for turn in said(memory.recollections(long.pk, long.head_id, QUESTION, without=first))]
+    assert FACT not in [
+        turn[0] for turn in said(recollections.recollections(long.pk, long.head_id, QUESTION, without=first))
+    ]
 
 
 def test_preview_and_worker_bring_back_the_same(long: Conversation) -> None:
@@ -120,12 +134,12 @@ def test_a_later_request_of_the_turn_is_given_the_same_again(long: Conversation)
 def test_a_record_brings_back_nothing_of_another_conversation(long: Conversation, stranger: User) -> None:
     foreign = exchange(make_conversation(stranger), "Secret.")
     ids = tuple(foreign.messages.values_list("pk", flat=True))
-    assert memory.recalled_before(long.pk, [Recalled(ids, 1.0)]) == ()
+    assert recollections.recalled_before(long.pk, [Recalled(ids, 1.0)]) == ()
 
 
 def test_a_hit_that_is_hardly_better_than_the_rest_is_none(long: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "LEAST_SCORE", 100.0)
-    assert memory.recollections(long.pk, long.head_id, QUESTION) == ()
+    monkeypatch.setattr(recollections, "LEAST_SCORE", 100.0)
+    assert recollections.recollections(long.pk, long.head_id, QUESTION) == ()
 
 
 def test_another_branch_is_not_brought_back(conversation: Conversation) -> None:
@@ -133,9 +147,9 @@ def test_another_branch_is_not_brought_back(conversation: Conversation) -> None:
     edit(first.prompt, "My brother Otto moved to Porto.", "Oh.")
     for number in range(12):
         exchange(conversation, f"Count to {number}.", "One, two, three. " * 4)
-    memory.write_all_missing(conversation.pk)
+    recollections.write_all_missing(conversation.pk)
     conversation.refresh_from_db()
-    recalled = memory.recollections(conversation.pk, conversation.head_id, QUESTION)
+    recalled = recollections.recollections(conversation.pk, conversation.head_id, QUESTION)
     assert FACT not in [text for turn in said(recalled) for text in turn]
 
 
@@ -143,8 +157,8 @@ def test_what_is_missing_is_made_on_demand_the_newest_first(
     long: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Embedding.objects.all().delete()
-    monkeypatch.setattr(memory, "ON_DEMAND", 4)
-    memory.recollections(long.pk, long.head_id, QUESTION, completes_index=True)
+    monkeypatch.setattr(recollections, "BEFORE_A_REPLY", 4)
+    recollections.recollections(long.pk, long.head_id, QUESTION, completes_index=True)
     newest = long.messages.order_by("-pk").values_list("pk", flat=True)[:4]
     assert set(Embedding.objects.values_list("message", flat=True)) == set(newest)
 
@@ -192,13 +206,41 @@ def test_the_command_makes_what_is_missing_in_batches_and_goes_on_where_it_was(
 ) -> None:
     exchange(make_conversation(owner))
     monkeypatch.setattr(index, "BATCH", 2)
-    memory.write_missing(long_unindexed.pk, most=5)
+    index.write(index.unindexed(long_unindexed.pk)[:5])
     out = StringIO()
     call_command("index_messages", stdout=out)
     assert out.getvalue().splitlines()[-1] == "21 messages are in the index now that were not."
     assert Embedding.objects.count() == Message.objects.count() == 26
     call_command("index_messages", stdout=out)
     assert out.getvalue().splitlines()[-1] == "0 messages are in the index now that were not."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_that_is_killed_goes_on_where_it_was(conversation: Conversation) -> None:
+    said = [("user", f"Tell me about number {number}, and why it is so.") for number in range(700)]
+    ConversationMemory.open(conversation_id=conversation.pk).add_all(said)
+    environment = {**os.environ, "DATABASE_URL": database_url()}
+    command = [sys.executable, "manage.py", "index_messages"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as running:
+        assert wait_until(Embedding.objects.exists, seconds=60)
+        running.kill()
+    done = Embedding.objects.count()
+    assert 0 < done < 700
+    assert done % index.BATCH == 0
+    assert Embedding.objects.earliest("message").message_id > Message.objects.earliest("pk").pk  # The newest first.
+    out = StringIO()
+    call_command("index_messages", stdout=out)
+    assert f"{700 - done} messages are in the index now" in out.getvalue()
+    assert Embedding.objects.count() == 700
+
+
+@pytest.mark.usefixtures("long")
+def test_a_changed_embedder_has_the_command_make_all_anew() -> None:
+    Embedding.objects.update(embedder="another@1")
+    out = StringIO()
+    call_command("index_messages", stdout=out)
+    assert "26 messages are in the index now" in out.getvalue()
+    assert set(Embedding.objects.values_list("embedder", flat=True)) == {embedder().name}
 
 
 @pytest.mark.usefixtures("down", "long_unindexed")

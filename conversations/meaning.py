@@ -1,0 +1,159 @@
+"""What texts mean, as vectors: of a question asked for once, and never where others would be held up."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import wraps
+from hashlib import blake2b
+from threading import Lock
+from typing import ParamSpec, TypeVar
+from uuid import UUID
+
+import structlog
+from django.db import connection
+
+from conversations.models import ModelCall
+from conversations.providers.errors import ProviderError
+from conversations.providers.registry import embedder
+from conversations.providers.values import Embedded, Embedder, Finished
+from conversations.tracing import call_of, keep
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+log = structlog.get_logger(__name__)
+
+EMBEDDED_CHARACTERS = 2000
+"""Of a text whose meaning is embedded, the first: a vector of a long text means a little of everything."""
+
+QUESTION_SECONDS = 2.0
+"""A reply waits for its question's meaning; then it is looked for by its words alone."""
+
+INDEX_SECONDS = 30.0
+"""The index, which is written behind replies, waits for a batch."""
+
+PAUSE_SECONDS = 30.0
+"""After a provider did not answer, questions do without it for so long, and none waits."""
+
+MOST_KEPT = 256
+"""Meanings of questions in a process, 4 MB: a preview is asked for again while one types, and the request follows."""
+
+Vector = Sequence[float]
+
+_kept: OrderedDict[bytes, Vector] = OrderedDict()
+_lock = Lock()
+_paused_until = 0.0
+_wanted: ContextVar[list[tuple[UUID, str]] | None] = ContextVar("wanted", default=None)
+
+
+def of_texts(
+    conversation_id: UUID, texts: Sequence[str], *, seconds: float = INDEX_SECONDS, model: Embedder | None = None
+) -> list[list[float]]:
+    """A vector of length 1 for each, in order; `model` is the installation's embedder unless another is given. A call
+    to a provider leaves a trace.
+
+    Raises:
+        ProviderError: the embedder did not answer in time.
+    """
+    model, began = model or embedder(), time.monotonic()
+    outcome, embedded = "ok", Embedded([])
+    try:
+        embedded = model.embed([text[:EMBEDDED_CHARACTERS] for text in texts], seconds=seconds)
+    except ProviderError as error:
+        outcome = error.code
+        raise
+    finally:
+        if model.is_remote:
+            keep(
+                call_of(
+                    conversation_id,
+                    ModelCall.Purpose.EMBEDDING,
+                    model.name.rpartition("@")[0],
+                    end=Finished(embedded.input_tokens, None, None, embedded.cost, was_cut_off=False),
+                    latency_ms=round((time.monotonic() - began) * 1000),
+                    outcome=outcome,
+                )
+            )
+    return embedded.vectors
+
+
+def of_question(conversation_id: UUID, question: str, *, model: Embedder | None = None) -> Vector:
+    """As it was embedded lately, else now.
+
+    Raises:
+        ProviderError: the embedder does not answer, or did not a moment ago.
+    """
+    global _paused_until  # noqa: PLW0603  # a fact about the process
+    model = model or embedder()
+    if (known := _at_hand(question, model)) is not None:
+        return known
+    if time.monotonic() < _paused_until:
+        raise ProviderError("unreachable")
+    try:
+        [vector] = of_texts(conversation_id, [question], seconds=QUESTION_SECONDS, model=model)
+    except ProviderError:
+        # The bundled one is slow while it is loaded, and never again.
+        _paused_until = time.monotonic() + PAUSE_SECONDS if model.is_remote else 0.0
+        raise
+    with _lock:
+        _kept[_key(question, model)] = vector
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return vector
+
+
+def if_at_hand(conversation_id: UUID, question: str, *, model: Embedder | None = None) -> Vector | None:
+    """None: it is not to be had now, and the question's words must do; the log says why.
+
+    In a transaction nobody waits for a provider: `embedded_between` asks for it when that is over.
+    """
+    model = model or embedder()
+    if model.is_remote and connection.in_atomic_block and _at_hand(question, model) is None:
+        if (wanted := _wanted.get()) is not None:
+            wanted.append((conversation_id, question))
+        return None
+    try:
+        return of_question(conversation_id, question, model=model)
+    except ProviderError as error:
+        log.warning("question_not_embedded", conversation=str(conversation_id), code=error.code)
+        return None
+
+
+def embedded_between(answer: Callable[P, R]) -> Callable[P, R]:
+    """Run again what reads in a transaction of its own, if it lacked a question's meaning, once that is known."""
+
+    @wraps(answer)
+    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+        wanted: list[tuple[UUID, str]] = []
+        token = _wanted.set(wanted)
+        try:
+            first = answer(*args, **kwargs)
+        finally:
+            _wanted.reset(token)
+        learned = [one for one in wanted if if_at_hand(*one) is not None]
+        # By words alone, because the embedder does not answer: that is the first answer already.
+        return answer(*args, **kwargs) if learned else first
+
+    return answered
+
+
+def forget() -> None:
+    """What this process knows of questions, and of a provider that did not answer."""
+    global _paused_until  # noqa: PLW0603  # see above
+    _paused_until = 0.0
+    with _lock:
+        _kept.clear()
+
+
+def _at_hand(question: str, model: Embedder) -> Vector | None:
+    with _lock:
+        if (key := _key(question, model)) not in _kept:
+            return None
+        _kept.move_to_end(key)
+        return _kept[key]
+
+
+def _key(question: str, model: Embedder) -> bytes:
+    """No text is kept: only whether it is the same, embedded by the same."""
+    return blake2b(f"{model.name}\0{question}".encode("utf-8", "replace"), digest_size=16).digest()
