@@ -7,6 +7,7 @@ again behind a later one.
 from uuid import UUID
 
 from conversations.models import ModelCall, Turn
+from conversations.pace import keeps_pace
 from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.registry import BUNDLED, small_model_name
 from conversations.providers.values import ChatRequest
@@ -16,13 +17,18 @@ from conversations.tracing import call_of, keep
 NO_FAILURES = ("ok", GAVE_WAY)
 """Outcomes that say nothing against asking again."""
 
+MOST_A_MINUTE = 60
+"""Of one purpose, in the whole installation: whoever pays for a model pays for replies, and they come first."""
+
 
 def ask(conversation_id: UUID, purpose: ModelCall.Purpose, request: ChatRequest, *, seconds: float) -> WholeAnswer:
     """Wait for the answer, at most so many seconds; not in a transaction. Whoever judges it says so to `judged`.
 
     Raises:
-        ProviderError: there is none, which is traced already.
+        ProviderError: there is none, which is traced already; `out_of_pace` when nothing was asked, which is not.
     """
+    if not keeps_pace(f"{purpose}", most=MOST_A_MINUTE):
+        raise ProviderError("out_of_pace")
     model = small_model_name()
     try:
         return answer_of(model, request, seconds=seconds, gives_way=_is_reply_waiting if model == BUNDLED else None)

@@ -55,6 +55,16 @@ class TooManyReplies(Refusal):
         )
 
 
+class TooManySuggestions(Refusal):
+    """Somebody asks for titles faster than they could read them."""
+
+    code = "too_many_suggestions"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"A title can be asked for {limit} times a minute. Wait a moment.", limit=limit)
+
+
 class NewerMessages(Refusal):
     """The conversation went on since the sender looked at it."""
 

@@ -45,7 +45,7 @@ def _write_about(conversation_id: UUID) -> None:
         _enqueued(roll_summary, conversation_id)
 
 
-@shared_task(name="conversations.index_turn", rate_limit="600/m", ignore_result=True)
+@shared_task(name="conversations.index_turn")
 def index_turn(turn_id: str) -> None:
     """Have what an ended turn brought found again, with whatever else its conversation lacks in the index.
 
@@ -58,19 +58,19 @@ def index_turn(turn_id: str) -> None:
             log.warning("index_not_written", turn=turn_id, code=error.code)
 
 
-@shared_task(name="conversations.name_conversation", rate_limit="60/m", ignore_result=True)
+@shared_task(name="conversations.name_conversation")
 def name_conversation(conversation_id: str) -> None:
     """Have a model find a title that is due."""
     titles.name(UUID(conversation_id))
 
 
-@shared_task(name="conversations.roll_summary", rate_limit="60/m", ignore_result=True)
+@shared_task(name="conversations.roll_summary")
 def roll_summary(conversation_id: str) -> None:
     """Have a model continue the summary that is due."""
     summaries.roll(UUID(conversation_id))
 
 
-@shared_task(name="conversations.suggest_title", rate_limit="60/m", ignore_result=True)
+@shared_task(name="conversations.suggest_title")
 def suggest_title(conversation_id: str) -> None:
     """Have a model find a title because the owner wants one, whatever the conversation is called."""
     titles.suggest(UUID(conversation_id))

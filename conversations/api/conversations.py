@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import User
-from conversations import access, asking, beginnings
+from conversations import access, asking, beginnings, titles
 from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.pagination import ConversationPages
 from conversations.api.serializers import (
@@ -115,6 +115,7 @@ class TitleSuggestion(APIView):
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Have one found; it is the conversation's some seconds later, unless it is renamed meanwhile."""
         conversation = access.conversation_of(request.user, conversation_id)
+        titles.expect_pace(conversation.owner_id)
         if not enqueue_title(conversation.pk):
             raise QueueUnreachable
         return Response(ConversationSerializer(conversation).data, status=status.HTTP_202_ACCEPTED)

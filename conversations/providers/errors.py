@@ -17,6 +17,7 @@ SENTENCES = {
     "endless_reply": "The model did not come to an end. What it wrote first is kept.",
     "empty_reply": "The model answered nothing.",
     "gave_way": "The model was wanted for a reply, which comes first.",
+    "out_of_pace": "The model was asked too often for what nobody waits for.",
     "tools_only": "The model went on calling tools and did not answer.",
 }
 """Codes never change their meaning: they are stored with turns and returned by the API."""

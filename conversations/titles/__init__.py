@@ -4,6 +4,6 @@ A conversation has a title from its first question on: the first words of it. A 
 answer, and later if the first try brought nothing; what its owner typed is never touched.
 """
 
-from conversations.titles.naming import give, is_due, name, suggest, tries
+from conversations.titles.naming import expect_pace, give, is_due, name, suggest, tries
 
-__all__ = ["give", "is_due", "name", "suggest", "tries"]
+__all__ = ["expect_pace", "give", "is_due", "name", "suggest", "tries"]

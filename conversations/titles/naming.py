@@ -6,8 +6,10 @@ from django.conf import settings
 
 from conversations import background
 from conversations.models import Conversation, Message, ModelCall, Turn
+from conversations.pace import keeps_pace
 from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.values import ChatMessage, ChatRequest
+from conversations.refusals import TooManySuggestions
 from conversations.titles.wording import INSTRUCTIONS, excerpt_of, title_in
 
 MOST_TOKENS = 30
@@ -15,6 +17,8 @@ MOST_TOKENS = 30
 FIRST_AFTER = 2
 """Completed turns: a first "hey" names nothing."""
 MOST_TRIES = 4
+MOST_SUGGESTIONS = 10
+"""Of one person, a minute."""
 SECONDS = 30.0
 MOST_ROWS = 200
 """Of a branch are read; a title is found long before."""
@@ -47,6 +51,12 @@ def name(conversation_id: UUID) -> bool:
     Safe to run twice, and beside whatever its owner does.
     """
     return is_due(conversation_id) and suggest(conversation_id)
+
+
+def expect_pace(person_id: int) -> None:
+    """Raises `TooManySuggestions` when one person asks for titles without end."""
+    if not keeps_pace(f"suggestions:{person_id}", most=MOST_SUGGESTIONS):
+        raise TooManySuggestions(MOST_SUGGESTIONS)
 
 
 def suggest(conversation_id: UUID) -> bool:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from conversations import access, titles
 from conversations.forms import RenameForm
 from conversations.models import Conversation
+from conversations.refusals import TooManySuggestions
 from conversations.tasks import enqueue_title
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of, sidebar_of
@@ -52,6 +53,10 @@ def title(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 def suggest(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Have a model find another title; the page looks for it."""
     found = access.conversation_of(request.user, conversation_id)
+    try:
+        titles.expect_pace(found.owner_id)
+    except TooManySuggestions as refusal:
+        return HttpResponse(str(refusal), status=refusal.status, content_type="text/plain; charset=utf-8")
     tries = titles.tries(found.pk)
     awaited = awaiting(tries) if enqueue_title(found.pk) else {}
     if not is_partial(request):
