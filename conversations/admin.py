@@ -51,9 +51,8 @@ class SummaryAdmin(ReadOnlyAdmin):
     """That there are summaries, and how large; what they say is their owners'."""
 
     list_display = ("created_at", "conversation_id", "through_message_id", "tokens", "source", "model")
-    ordering = ("-created_at",)
+    ordering = ("-id",)
     list_filter = ("source", "model")
-    date_hierarchy = "created_at"
     show_full_result_count = False
     search_fields = ("conversation__id",)
     fields = list_display

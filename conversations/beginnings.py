@@ -1,8 +1,12 @@
 """A conversation begun without a question, once for one request key."""
 
+import json
+from collections.abc import Mapping
+
 from django.http import Http404
 
 from accounts.models import User
+from conversations.contexts import fingerprint_of
 from conversations.models import Conversation
 from conversations.refusals import GONE, KeyReused
 
@@ -14,13 +18,19 @@ def begin(owner: User, *, request_key: str, **fields: object) -> tuple[Conversat
         Http404: what it began is gone, or in the bin.
         KeyReused: it began something else.
     """
-    made, is_new = Conversation.objects.get_or_create(owner=owner, request_key=request_key, defaults=fields)
+    digest = _digest_of(fields)
+    made, is_new = Conversation.objects.get_or_create(
+        owner=owner, request_key=request_key, defaults={**fields, "request_digest": digest}
+    )
     if is_new:
         return made, True
     if made.trashed_at is not None:
         raise Http404(GONE.format("conversation"))
     # What its owner has changed since says nothing about how it began.
-    is_untouched = made.head_id is None and made.title_source == fields.get("title_source", made.title_source)
-    if is_untouched and any(getattr(made, name) != value for name, value in fields.items()):
+    if made.request_digest != digest:
         raise KeyReused(conversation=str(made.pk))
     return made, False
+
+
+def _digest_of(fields: Mapping[str, object]) -> str:
+    return fingerprint_of(json.dumps(fields, sort_keys=True, default=str))

@@ -32,6 +32,9 @@ class Conversation(models.Model):
     request_key = models.CharField(
         max_length=REQUEST_KEY_CHARACTERS, help_text="Names the request that made it, so that a repetition finds it."
     )
+    request_digest = models.CharField(
+        max_length=16, blank=True, default="", help_text="Of what that request asked for; empty: it asked a question."
+    )
     system_prompt = models.TextField(blank=True, default="", help_text="Empty: the installation's own.")
     model = models.CharField(max_length=200, blank=True, default="", help_text="Empty: the installation's own.")
     head = models.ForeignKey(

@@ -60,6 +60,10 @@ class ModelCall(models.Model):
                 to_fields=("conversation", "id"),
             ),
         ]
+        indexes = [
+            # Read by the admin's list.
+            models.Index(fields=["-created_at"], name="model_call_by_time"),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)

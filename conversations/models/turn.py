@@ -90,6 +90,14 @@ class Turn(models.Model):
         indexes = [
             # Read by the sweep: the few live turns, whatever the number of finished ones.
             models.Index(fields=["lease_until"], name="turn_live", condition=Q(status__in=LIVE_STATUSES)),
+            # Read by every page of a conversation: which tools was its model offered last?
+            models.Index(
+                fields=["conversation", "model", "-created_at"],
+                name="turn_with_context",
+                condition=Q(context__isnull=False),
+            ),
+            # Read by the admin's list.
+            models.Index(fields=["-created_at"], name="turn_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -33,7 +33,8 @@ def toolbox_before(conversation_id: UUID | None, *, model: str) -> Toolbox:
 
 
 def _last_offered(conversation_id: UUID, model: str) -> Toolbox | None:
-    asked = Turn.objects.filter(conversation=conversation_id, model=model, context__sections__isnull=False)
+    asked = Turn.objects.filter(conversation=conversation_id, model=model, context__isnull=False)
+    asked = asked.filter(context__sections__isnull=False)
     row = asked.order_by("-created_at").values_list("context__sections__tools", "context__tools").first()
     if row is None:
         return None

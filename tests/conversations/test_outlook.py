@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import User
@@ -103,6 +105,16 @@ def test_a_reply_on_another_branch_is_not_what_lies_ahead(conversation: Conversa
 
 def test_before_a_worker_has_told_our_own_tools_are_assumed(conversation: Conversation) -> None:
     assert toolbox_before(conversation.pk, model=MODEL) == toolbox({tool.spec.name: tool for tool in OWN})
+
+
+def test_what_was_offered_last_is_read_without_the_turns_before(conversation: Conversation) -> None:
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        toolbox_before(conversation.pk, model=MODEL)
+        cursor.execute("EXPLAIN " + queries[-1]["sql"])
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "Index Scan using turn_with_context" in plan
+    assert "Sort" not in plan
 
 
 def test_what_a_worker_last_offered_the_model_is_taken(conversation: Conversation) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from accounts.models import User
 from conversations import asking, branches
+from conversations.beginnings import begin
 from conversations.models import Conversation, Turn
 from conversations.refusals import KeyReused
 from tests.factories import answer, exchange, regenerate, reply_of
@@ -87,3 +88,11 @@ def test_a_retry_is_the_same_when_the_question_was_handed_to_it(conversation: Co
     assert (repeated.turn, repeated.is_new) == (second, False)
     with pytest.raises(KeyReused):
         send(conversation, None)
+
+
+def test_what_was_changed_since_does_not_make_a_repetition_another_request(owner: User) -> None:
+    made, _ = begin(owner, request_key="k", system_prompt="A", pinned=False)
+    Conversation.objects.filter(pk=made.pk).update(system_prompt="B", pinned=True)
+    assert begin(owner, request_key="k", system_prompt="A", pinned=False) == (made, False)
+    with pytest.raises(KeyReused):
+        begin(owner, request_key="k", system_prompt="B", pinned=True)
