@@ -72,8 +72,10 @@ def suggest(conversation_id: UUID) -> bool:
     except ProviderError:
         return False
     title = title_in(answer.text)
+    is_given = bool(title) and give(conversation, title)
+    # After that: a page that sees the call looks for the title no longer.
     background.judged(conversation.pk, ModelCall.Purpose.TITLE, answer, "ok" if title else "no_title")
-    return bool(title) and give(conversation, title)
+    return is_given
 
 
 def _beginning(conversation: Conversation) -> list[tuple[str, str]]:

@@ -40,12 +40,13 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 def title(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """The title as it is now, once a model was asked for it or has been waited for long enough; until then, to look
     again. `tries` counts what models were asked for before, `looks` how often was looked since."""
-    found = access.conversation_of(request.user, conversation_id)
     tries, looks = _number(request, "tries"), _number(request, "looks")
-    if titles.tries(found.pk) <= tries and looks < MOST_LOOKS:
-        awaited = {"conversation": found} | awaiting(tries, looks=looks + 1)
-        return render(request, "conversations/_title_awaited.html", awaited)
-    return render(request, "conversations/_title.html", _shown(found) | {"title_oob": True})
+    with access.as_of_one_moment():
+        found = access.conversation_of(request.user, conversation_id)
+        if titles.tries(found.pk) <= tries and looks < MOST_LOOKS:
+            awaited = {"conversation": found} | awaiting(tries, looks=looks + 1)
+            return render(request, "conversations/_title_awaited.html", awaited)
+        return render(request, "conversations/_title.html", _shown(found) | {"title_oob": True})
 
 
 @require_POST

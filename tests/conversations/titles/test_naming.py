@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from django.db.models.signals import post_save
 from pytest_django import Settings
 
 from conversations import titles
@@ -53,6 +54,23 @@ def test_the_small_model_names_a_conversation_after_its_second_turn(
     assert begun.last_activity_at >= activity
     assert not titles.name(begun.pk)
     assert len(provider.requests) == 1
+
+
+def test_whoever_sees_that_a_model_was_asked_sees_the_title_too(
+    begun: Conversation, provider: ScriptedProvider
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def look(**_: object) -> None:
+        seen.append(title_of(begun))
+
+    provider.script(Reply("Baking rye bread"))
+    post_save.connect(look, sender=ModelCall)
+    try:
+        assert titles.name(begun.pk)
+    finally:
+        post_save.disconnect(look, sender=ModelCall)
+    assert seen == [("Baking rye bread", "model")]
 
 
 def test_until_then_the_first_words_are_the_title(conversation: Conversation, provider: ScriptedProvider) -> None:
