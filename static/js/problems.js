@@ -6,12 +6,14 @@ function icon(name) {
   return svg;
 }
 
-// Where it is said what went wrong with something: in the form of a question being edited or in the panel, else by the
-// composer, or where the composer would be.
+// Where it is said what went wrong with something: in the form of a question being edited, in the panel, which may cover
+// all else, by the composer, or where the composer would be.
 export function placeFor(near) {
-  return near?.closest("edit-question")?.querySelector(".edit-problem")
-    ?? near?.closest("#panel")?.querySelector(".seen-problem")
-    ?? document.querySelector(".composer-problem");
+  return (
+    near?.closest("edit-question")?.querySelector(".edit-problem") ??
+    near?.closest("#panel")?.querySelector(".seen-problem") ??
+    document.querySelector(".composer-problem")
+  );
 }
 
 function notice(text, kind) {

@@ -321,9 +321,10 @@ def test_one_that_was_removed_elsewhere_is_said_to_be(
 def test_a_form_that_names_no_version_overwrites_none(
     page: Client, conversation: Conversation, written: Summary, nonsense: dict[str, str]
 ) -> None:
-    response = page.post(address(conversation, "correct/"), {"text": "They spoke of wasps."} | nonsense)
-    assert response.status_code == 409
-    assert newest(conversation) == written
+    for named in (nonsense, nonsense | {"through": written.through_message_id}):
+        response = page.post(address(conversation, "correct/"), {"text": "They spoke of wasps."} | named)
+        assert response.status_code == 409
+        assert newest(conversation) == written
 
 
 @pytest.mark.parametrize("blank", ["", " \n ", "\u200b"])
