@@ -1,6 +1,7 @@
 """A conversation far longer than its model's window: a summary stands for what is no longer sent. Its owner reads it,
 corrects it, removes it and switches it off; what the page says is what the provider gets."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +87,16 @@ def ask(visit: Visit, text: str) -> None:
     expect(visit.page.locator("#meter")).to_contain_text("Show what the model will see.")
 
 
+def rolled(stack: Stack) -> None:
+    """Nothing is being summarised: what was due is written."""
+    since, count = time.monotonic(), -1
+    while time.monotonic() - since < 2:
+        asked = sum(request.body["model"] == SMALL for request in stack.provider.requests)
+        if asked != count:
+            since, count = time.monotonic(), asked
+        time.sleep(0.1)
+
+
 def open_summary(page: Page) -> None:
     page.get_by_role("link", name="Read the summary").click()
     expect(page.locator("#panel-title")).to_have_text("What the model will see")
@@ -119,6 +130,7 @@ def test_a_fact_of_the_first_turn_reaches_the_model_through_the_summary_which_it
     assert FACT not in str(stack.provider.requests[-1].body["messages"])
     assert NOTES in told(stack)
 
+    rolled(stack)
     expect(page.locator("#divider")).to_contain_text("A summary stands for them.")
     open_summary(page)
     expect(page.locator("#seen-summary")).to_contain_text("Their daughter Ida is allergic to walnuts")
@@ -130,6 +142,7 @@ def test_a_fact_of_the_first_turn_reaches_the_model_through_the_summary_which_it
     assert CORRECTION in told(stack)
     assert NOTES not in told(stack)
 
+    rolled(stack)
     page.locator("#remove-summary").click()
     expect(page.get_by_role("link", name="Keep it")).to_be_focused()
     expect(page.locator("#panel")).to_contain_text("The model will no longer be told")
@@ -141,6 +154,7 @@ def test_a_fact_of_the_first_turn_reaches_the_model_through_the_summary_which_it
 
     page.get_by_label(LABEL).uncheck()
     expect(page.locator("#panel")).to_contain_text("Summaries are switched off for this conversation")
+    rolled(stack)
     asked = len(stack.provider.requests)
     for number in range(4):
         ask(visit, f"Tell me more of flour {number}. " + "word " * 200)
