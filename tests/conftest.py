@@ -9,6 +9,7 @@ from functools import partial
 
 import hypothesis
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -18,7 +19,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations import calibration, meaning
-from conversations.models import Conversation, Turn
+from conversations.models import Conversation, ModelCall, Turn
 from pocketchat.embedded.process import wait_until
 from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
@@ -48,6 +49,12 @@ def _recalls(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 def _no_scales_kept() -> None:
     """A process keeps them for a minute, and a test's rows are gone with it."""
     calibration.forget()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_asked_lately() -> None:
+    """What other tests asked models in this minute does not count."""
+    cache.delete_many([f"pace:{purpose}" for purpose in ModelCall.Purpose])
 
 
 @pytest.fixture

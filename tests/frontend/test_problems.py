@@ -15,7 +15,8 @@ FETCH = """async () => {
 ANSWER = """async (id) => {
   await import("/static/js/responses.js");
   const xhr = { status: 404, responseText: "<!doctype html>", getResponseHeader: () => "text/html" };
-  const detail = { xhr, requestConfig: { elt: document.getElementById(id) } };
+  const elt = document.getElementById(id);
+  const detail = { xhr, target: elt, requestConfig: { elt } };
   document.dispatchEvent(new CustomEvent("htmx:beforeSwap", { detail }));
 }"""
 
