@@ -10,7 +10,7 @@ from conversations.pace import keeps_pace
 from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.values import ChatMessage, ChatRequest
 from conversations.refusals import TooManySuggestions
-from conversations.titles.wording import INSTRUCTIONS, excerpt_of, title_in
+from conversations.titles.wording import EXAMPLES, INSTRUCTIONS, shown, title_in
 
 MOST_TOKENS = 30
 """Of an answer; what needs more is no title."""
@@ -62,11 +62,9 @@ def expect_pace(person_id: int) -> None:
 def suggest(conversation_id: UUID) -> bool:
     """Find a title whatever the conversation is called now; it is given unless somebody renamed it meanwhile."""
     conversation = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).first()
-    if conversation is None or not (said := _beginning(conversation)):
+    if conversation is None or not (said := _first_questions(conversation)):
         return False
-    request = ChatRequest(
-        (ChatMessage("system", INSTRUCTIONS), ChatMessage("user", excerpt_of(said))), max_tokens=MOST_TOKENS
-    )
+    request = _request(said)
     try:
         answer = background.ask(conversation.pk, ModelCall.Purpose.TITLE, request, seconds=SECONDS)
     except ProviderError:
@@ -78,11 +76,20 @@ def suggest(conversation_id: UUID) -> bool:
     return is_given
 
 
-def _beginning(conversation: Conversation) -> list[tuple[str, str]]:
-    """Role and text of the first messages of the branch its owner is on."""
+def _request(questions: list[str]) -> ChatRequest:
+    examples = [
+        message
+        for asked, named in EXAMPLES
+        for message in (ChatMessage("user", shown(asked)), ChatMessage("assistant", named))
+    ]
+    told = (ChatMessage("system", INSTRUCTIONS), *examples, ChatMessage("user", shown(questions)))
+    return ChatRequest(told, max_tokens=MOST_TOKENS)
+
+
+def _first_questions(conversation: Conversation) -> list[str]:
+    """On the branch its owner is on."""
     branch = Message.objects.branch(conversation.head_id, rows=MOST_ROWS)
-    rows = branch.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])[: 2 * FIRST_TURNS]
-    return [(row.role, row.text) for row in rows]
+    return [row.text for row in branch.filter(role=Message.Role.USER)[:FIRST_TURNS] if row.text.strip()]
 
 
 def give(conversation: Conversation, title: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 
 from conversations.providers.reasoning import without_reasoning
 from conversations.recall.words import UNSPACED
@@ -14,12 +15,22 @@ MOST_UNSPACED = 20
 """Characters, where words are not set apart."""
 
 EXCERPT = 1200
-"""Characters of a message that a model is shown to find a title."""
+"""Characters of a question that a model is shown to find a title."""
 
 INSTRUCTIONS = (
-    "You name conversations. Answer with a title of at most five words, in the language the user writes, and with "
+    "You name conversations. Answer with a title of at most five words, in the language of the questions, and with "
     "nothing else: no quotation marks, no full stop, no explanation."
 )
+ASKED = "Title of at most five words:"
+EXAMPLES = (
+    (("How do plants make food?",), "Photosynthesis in Plants"),
+    (("I want to learn the guitar. Where do I start?", "Which chords are easy?"), "Learning the Guitar"),
+    (("Wie wird das Wetter morgen?",), "Wetter von morgen"),
+    (("Why is my SQL query slow?",), "A Slow SQL Query"),
+    (("hello", "What is a good name for a dog?"), "Names for a Dog"),
+)
+"""Shown before the questions: small models follow an example where they do not follow an instruction. Without any the
+bundled one names no conversation, with these about two of three; shown the answers as well, it goes on writing them."""
 
 _FENCE = re.compile(r"\A```\w*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _LABEL = re.compile(
@@ -35,7 +46,7 @@ def title_in(answer: str) -> str:
     """A title of at most five words on one line, in the answer of a model; empty when there is none.
 
     Reasoning is left out, also when its tag is never closed; JSON, code fences, labels, quotation marks and Markdown
-    are taken off. A whole sentence, or what still looks like markup, is no title.
+    are taken off. A whole sentence, what still looks like markup, and the title of an example are none.
     """
     said = without_reasoning(clean(answer))
     if fenced := _FENCE.match(said):
@@ -43,7 +54,8 @@ def title_in(answer: str) -> str:
     said = _out_of_json(said)
     first = next((row.strip() for row in said.splitlines() if not is_blank(row)), "")
     title = line(_bare(_LABEL.sub("", _bare(first))))
-    return title if _is_title(title) else ""
+    is_example = title.casefold() in {named.casefold() for _, named in EXAMPLES}
+    return title if _is_title(title) and not is_example else ""
 
 
 def _out_of_json(said: str) -> str:
@@ -71,6 +83,7 @@ def _is_title(title: str) -> bool:
     return len(title) <= MOST_CHARACTERS and len(title.split()) <= MOST_WORDS
 
 
-def excerpt_of(said: list[tuple[str, str]]) -> str:
-    """The beginning of a conversation, role and text of each message, as it is shown to the model."""
-    return "\n\n".join(f"{role}: {text.strip()[:EXCERPT]}" for role, text in said if text.strip())
+def shown(questions: Iterable[str]) -> str:
+    """The first questions of a conversation, as a model is shown them to name it."""
+    excerpts = [question.strip()[:EXCERPT] for question in questions if question.strip()]
+    return "\n".join([*excerpts, "", ASKED])

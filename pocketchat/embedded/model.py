@@ -35,6 +35,11 @@ def parameters(port: int) -> xllamacpp.CommonParams:
     chosen.cache_ram_mib = REMEMBERED_MB
     # Threads that spin while they wait slow everything down, themselves most, where others want the processor too.
     chosen.cpuparams.poll = 0
+    # A model this small may say the same thing for ever: repeating what was said a moment ago, word for word, is made
+    # the less likely the longer it goes on. Names and phrases are shorter than what counts.
+    chosen.sampling.dry_multiplier = 0.8
+    chosen.sampling.dry_allowed_length = 4
+    chosen.sampling.dry_penalty_last_n = 1024
     chosen.verbosity = QUIET
     chosen.ui = False
     chosen.endpoint_slots = False  # It would show the prompts in work.

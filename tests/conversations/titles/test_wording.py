@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.titles.wording import excerpt_of, title_in
+from conversations.titles.wording import EXAMPLES, shown, title_in
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,12 @@ def test_any_answer_gives_a_clean_title_or_none(answer: str) -> None:
     assert not set("<>\n\x00") & set(title)
 
 
-def test_the_model_is_shown_the_beginning_of_each_message() -> None:
-    shown = excerpt_of([("user", "Hi " * 2000), ("assistant", " "), ("assistant", "Hello")])
-    assert shown.endswith("\n\nassistant: Hello")
-    assert len(shown) < 1300
+def test_the_model_is_shown_the_beginning_of_each_question() -> None:
+    told = shown(["Hi " * 2000, " ", "Hello"])
+    assert told.endswith("\nHello\n\nTitle of at most five words:")
+    assert len(told) < 1300
+
+
+def test_the_title_of_an_example_is_none() -> None:
+    assert [title_in(named) for _, named in EXAMPLES] == [""] * len(EXAMPLES)
+    assert title_in("**learning the guitar**") == ""
