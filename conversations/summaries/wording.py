@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from conversations.providers.wrappings import is_refusal, unwrapped
 from conversations.text import clean, estimate_tokens, is_blank
 
 INSTRUCTIONS = (
@@ -23,46 +24,11 @@ ASKED = "Write the updated notes."
 
 WITHOUT_WORDS = "(no words)"
 
-REFUSALS = (
-    *("i'm sorry", "i am sorry", "sorry,", "sorry.", "i apologize", "my apologies", "i can't", "i cannot", "i can not"),
-    *(
-        "i'm unable",
-        "i am unable",
-        "i'm not able",
-        "i am not able",
-        "i won't",
-        "i will not",
-        "as an ai",
-        "unfortunately, i",
-    ),
-    *("es tut mir leid", "tut mir leid", "entschuldigung", "ich kann nicht", "ich kann das", "ich kann diese"),
-    *("leider kann ich", "als ki", "je suis désolé", "désolé", "je ne peux pas", "je ne suis pas en mesure"),
-    *("lo siento", "no puedo", "como modelo de", "lamento", "desculpe", "sinto muito", "não posso", "mi dispiace"),
-    *("non posso", "het spijt me", "ik kan dit niet", "przepraszam", "przykro mi", "nie mogę", "üzgünüm"),
-    *(
-        "извините",
-        "простите",
-        "к сожалению, я",
-        "я не могу",
-        "мне жаль",
-        "抱歉",
-        "很抱歉",
-        "对不起",
-        "對不起",
-        "我无法",
-    ),
-    *("我無法", "我不能", "作为一个", "申し訳", "すみません", "죄송", "عذرا", "عذرًا", "آسف", "أعتذر", "لا أستطيع"),
-    *("क्षमा करें", "मुझे खेद", "xin lỗi", "maaf"),
-)
-"""How refusals begin, in small letters."""
-
-_MARKS = " \t\n\"'“”„«»*_#>-"
 _LABEL = re.compile(
     r"\A[*_#\s]*(?:here are (?:the|my) )?(?:the )?(?:updated |new )?(?:notes|summary)(?: so far)?"
     r"[*_]*[ \t]*[:：][*_\s]*",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\A```\w*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +58,7 @@ def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int) -> Jud
 
     `most`: tokens it may have, by our count.
     """
-    notes = _LABEL.sub("", _unfenced(clean(answer).strip())).strip()
+    notes = _LABEL.sub("", unwrapped(clean(answer))).strip()
     if is_blank(notes):
         return Judged("", "empty")
     if was_cut_off:
@@ -101,17 +67,6 @@ def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int) -> Jud
         return Judged("", "refused_in_words")
     tokens = estimate_tokens(notes)
     return Judged(notes, "ok") if tokens <= min(most, stands_for) else Judged("", "too_long")
-
-
-def is_refusal(text: str) -> bool:
-    """Whether a text begins as refusals do."""
-    begin = text.lstrip(_MARKS)[:40].lower().replace("’", "'")
-    return begin.startswith(REFUSALS)
-
-
-def _unfenced(text: str) -> str:
-    fenced = _FENCE.match(text)
-    return fenced[1].strip() if fenced else text
 
 
 def pieces(said: Sequence[tuple[str, str]], tokens: int) -> list[str]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 from conversations.providers.reasoning import without_reasoning
+from conversations.providers.wrappings import is_refusal, unwrapped
 from conversations.recall.words import UNSPACED
 from conversations.text import clean, is_blank, line
 
@@ -32,10 +33,10 @@ EXAMPLES = (
 """Shown before the questions: small models follow an example where they do not follow an instruction. Without any the
 bundled one names no conversation, with these about two of three; shown the answers as well, it goes on writing them."""
 
-_FENCE = re.compile(r"\A```\w*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _LABEL = re.compile(
-    r"\A(?:the\s+)?(?:title|titel|titre|título|titolo|tytuł|название|заголовок|标题|標題|タイトル|제목|العنوان|عنوان)"
-    r"(?:\s+(?:is|of the conversation))?\s*[:：–-]\s*",
+    r"\A(?:(?:here(?:['’]s|\s+is)|the|a|my)\s+)*"
+    r"(?:title|titel|titre|título|titolo|tytuł|название|заголовок|标题|標題|タイトル|제목|العنوان|عنوان)"
+    r"(?:\s+(?:is|(?:of|for) (?:the|this|your) conversation))?(?:\s*[:：]\s*|\s+[–—-]\s+)",
     re.IGNORECASE,
 )
 _MARKS = " \t\"'“”„«»‘’‚‹›「」『』《》`*_#"
@@ -45,17 +46,21 @@ _ENDS = ".。．!！,;:；：،"
 def title_in(answer: str) -> str:
     """A title of at most five words on one line, in the answer of a model; empty when there is none.
 
-    Reasoning is left out, also when its tag is never closed; JSON, code fences, labels, quotation marks and Markdown
-    are taken off. A whole sentence, what still looks like markup, and the title of an example are none.
+    Reasoning is left out, also when its tag is never closed; JSON, code fences, what announces a title, labels,
+    quotation marks and Markdown are taken off. A refusal, a whole sentence, what still looks like markup, and the title
+    of an example are none.
     """
-    said = without_reasoning(clean(answer))
-    if fenced := _FENCE.match(said):
-        said = fenced[1].strip()
-    said = _out_of_json(said)
-    first = next((row.strip() for row in said.splitlines() if not is_blank(row)), "")
+    first = _first_row(_out_of_json(unwrapped(without_reasoning(clean(answer)))))
     title = line(_bare(_LABEL.sub("", _bare(first))))
     is_example = title.casefold() in {named.casefold() for _, named in EXAMPLES}
-    return title if _is_title(title) and not is_example else ""
+    return title if _is_title(title) and not is_refusal(first) and not is_example else ""
+
+
+def _first_row(said: str) -> str:
+    """The first line that is neither a fence nor announces the one behind it."""
+    rows = [row.strip() for row in said.splitlines() if not is_blank(row) and not row.lstrip().startswith("```")]
+    announced = [row for row in rows[:-1] if not row.rstrip(_MARKS).endswith((":", "："))] + rows[-1:]
+    return announced[0] if announced else ""
 
 
 def _out_of_json(said: str) -> str:

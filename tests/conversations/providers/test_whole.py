@@ -66,6 +66,13 @@ def test_a_model_that_says_nothing_is_given_up(provider: ScriptedProvider, is_as
         ("Hm.</think>Because.", "Because."),
         ("<think>Hm.", ""),
         ("I think. <b>", "I think. <b>"),
+        ("<think>Hm.</think>\n<think>So.</think>\nBecause.", "Because."),
+        ("So they want <b>.\n</think>\n\nBecause.", "Because."),
+        ("Ann asked about <think> tags. Her name is Ann.", "Ann asked about <think> tags. Her name is Ann."),
+        ("Of <think> and </think>.\nBecause.", "Of <think> and </think>.\nBecause."),
+        ("Ann asked what </think> means. Because.", "Ann asked what </think> means. Because."),
+        ("Ann wrote:\n<think>\nHm.\n</think>\nBecause.", "Ann wrote:\n<think>\nHm.\n</think>\nBecause."),
+        ("<think>Hm.</think>Ann asked of:\n</think>", "Ann asked of:\n</think>"),
     ],
 )
 def test_reasoning_is_taken_off(answer: str, said: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.summaries.wording import is_refusal, judged, pieces, question
+from conversations.summaries.wording import judged, pieces, question
 from conversations.text import estimate_tokens
 
 
@@ -22,6 +22,8 @@ def outcome(answer: str, *, was_cut_off: bool = False, most: int = 100, stands_f
         ("I'm sorry, but I can't help with that.", "refused_in_words"),
         ("“I’m sorry, but no.”", "refused_in_words"),
         ("Notes: I cannot summarise this.", "refused_in_words"),
+        ("Sure! I'm sorry, but I can't help with that.", "refused_in_words"),
+        ("Certainly!", "empty"),
         ("word " * 101, "too_long"),
     ],
 )
@@ -46,6 +48,13 @@ def test_what_is_longer_than_the_messages_is_no_summary() -> None:
         "Here are the updated notes: Ann keeps bees.",
         "```text\nAnn keeps bees.\n```",
         "Summary: Ann\0 keeps bees.",
+        "Sure! Here are the updated notes:\n\nAnn keeps bees.",
+        "Sure, here are the updated notes: Ann keeps bees.",
+        "**Certainly.** Updated notes:\nAnn keeps bees.",
+        "Of course.\n\nHere is what I know so far:\n```\nAnn keeps bees.\n```",
+        "Natürlich! Hier sind die Notizen:\n\nAnn keeps bees.",
+        "Voici les notes mises à jour :\nAnn keeps bees.",
+        "好的，以下是更新后的笔记：\nAnn keeps bees.",
     ],
 )
 def test_the_notes_are_taken_out_of_what_stands_around_them(answer: str) -> None:
@@ -53,27 +62,17 @@ def test_the_notes_are_taken_out_of_what_stands_around_them(answer: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text",
+    "answer",
     [
-        "Es tut mir leid, das kann ich nicht.",
-        "Je suis désolé, mais non.",
-        "Lo siento, no puedo.",
-        "К сожалению, я не могу.",
-        "很抱歉，我不能。",
-        "申し訳ありませんが、できません。",
-        "죄송합니다.",
-        "As an AI, I cannot do that.",
+        "Als Kind lebte der Nutzer in Köln.",
+        "As an airline pilot, the user flies to Lagos.",
+        "As an aid for memory, the user keeps lists.",
+        "Preferences:\n- bees",
+        "Surely the user keeps bees.",
     ],
 )
-def test_refusals_are_known_in_several_languages(text: str) -> None:
-    assert is_refusal(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["The user is sorry.", "User: asked for bread.", "Der Nutzer heißt Tim.", "用户喜欢蜜蜂。", ""]
-)
-def test_notes_are_no_refusals(text: str) -> None:
-    assert not is_refusal(text)
+def test_notes_that_begin_almost_as_refusals_or_assents_do_stay_whole(answer: str) -> None:
+    assert judged(answer, was_cut_off=False, most=100, stands_for=100).notes == answer
 
 
 def test_the_question_has_the_notes_and_what_was_said_next() -> None:
