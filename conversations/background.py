@@ -4,6 +4,7 @@ The bundled model shares two processors with the replies: there such a question 
 again behind a later one.
 """
 
+import time
 from uuid import UUID
 
 from conversations.models import ModelCall, Turn
@@ -22,23 +23,24 @@ MOST_A_MINUTE = 60
 
 
 def ask(conversation_id: UUID, purpose: ModelCall.Purpose, request: ChatRequest, *, seconds: float) -> WholeAnswer:
-    """Wait for the answer, at most so many seconds; not in a transaction. Whoever judges it says so to `judged`.
+    """Wait for the answer, at most so many seconds; not in a transaction. Whoever judges it has it `traced`.
 
     Raises:
         ProviderError: there is none, which is traced already; `out_of_pace` when nothing was asked, which is not.
     """
     if not keeps_pace(f"{purpose}", most=MOST_A_MINUTE):
         raise ProviderError("out_of_pace")
-    model = small_model_name()
+    model, began = small_model_name(), time.monotonic()
     try:
         return answer_of(model, request, seconds=seconds, gives_way=_is_reply_waiting if model == BUNDLED else None)
     except ProviderError as error:
-        keep(call_of(conversation_id, purpose, model, end=None, latency_ms=0, outcome=error.code))
+        took = round((time.monotonic() - began) * 1000)
+        keep(call_of(conversation_id, purpose, model, end=None, latency_ms=took, outcome=error.code))
         raise
 
 
-def judged(conversation_id: UUID, purpose: ModelCall.Purpose, answer: WholeAnswer, outcome: str) -> None:
-    """Trace what became of an answer: `ok`, or in a word why it was no use."""
+def traced(conversation_id: UUID, purpose: ModelCall.Purpose, answer: WholeAnswer, outcome: str) -> None:
+    """Keep what became of an answer: `ok`, or in a word why it was no use."""
     model = small_model_name()
     keep(call_of(conversation_id, purpose, model, end=answer.end, latency_ms=answer.elapsed_ms, outcome=outcome))
 

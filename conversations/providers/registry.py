@@ -41,7 +41,7 @@ def default_model_name() -> str:
 
 
 def small_model_name() -> str:
-    """The model that names conversations."""
+    """The model that names conversations and writes their summaries."""
     return settings.POCKETCHAT_SMALL_MODEL or default_model_name()
 
 

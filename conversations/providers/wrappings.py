@@ -45,8 +45,9 @@ _ASSENT = (
     r"|chắc chắn(?: rồi)?|tentu(?: saja)?)"
 )
 _HERE = (
-    r"(?:(?:here(?:['’]s| is| are| it is| you are| you go)|hier (?:ist|sind|is|zijn)|voici"
-    r"|aquí (?:está|están|tiene|tienes)|aqui (?:está|estão)|ecco|oto|вот|işte|đây là|berikut)\b|以下是|以下は|这是|這是|다음은|إليك|यहाँ)"
+    r"(?:(?:here(?:['’]s| is| are| it is| you are| you go)|hier (?:ist|sind|is|zijn)|voici|oto|вот|işte|đây là|berikut"
+    r"|aquí (?:está|están|tiene|tienes)|aqui (?:está|estão)|ecco)\b"
+    r"|以下是|以下は|这是|這是|다음은|إليك|यहाँ)"
 )
 _BEFORE = r"\A[\s*_#\"“>]*"
 _ONLY_ASSENT = re.compile(rf"{_BEFORE}{_ASSENT}[^\w\n]*(?:\n|\Z)", re.IGNORECASE)

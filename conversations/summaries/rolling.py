@@ -95,7 +95,7 @@ def _continued(conversation: Conversation, span: Span) -> str:
             return ""
         stands_for = estimate_tokens(notes) + estimate_tokens(piece)
         found = judged(answer.text, was_cut_off=answer.end.was_cut_off, most=most, stands_for=stands_for)
-        background.judged(conversation.pk, ModelCall.Purpose.SUMMARY, answer, found.outcome)
+        background.traced(conversation.pk, ModelCall.Purpose.SUMMARY, answer, found.outcome)
         if not found.is_good:
             return ""
         notes = found.notes

@@ -1,5 +1,6 @@
 """Have a model find a title, and give it to the conversation unless its owner was faster."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.values import ChatMessage, ChatRequest
 from conversations.refusals import TooManySuggestions
 from conversations.titles.wording import EXAMPLES, INSTRUCTIONS, shown, title_in
+from conversations.tree import WHOLE_BRANCH
 
 MOST_TOKENS = 30
 """Of an answer; what needs more is no title."""
@@ -20,8 +22,6 @@ MOST_TRIES = 4
 MOST_SUGGESTIONS = 10
 """Of one person, a minute."""
 SECONDS = 30.0
-MOST_ROWS = 200
-"""Of a branch are read; a title is found long before."""
 FIRST_TURNS = 3
 """Of the active branch, shown to the model."""
 
@@ -50,7 +50,7 @@ def name(conversation_id: UUID) -> bool:
 
     Safe to run twice, and beside whatever its owner does.
     """
-    return is_due(conversation_id) and suggest(conversation_id)
+    return is_due(conversation_id) and _named(conversation_id, among=UNTITLED)
 
 
 def expect_pace(person_id: int) -> None:
@@ -61,7 +61,13 @@ def expect_pace(person_id: int) -> None:
 
 def suggest(conversation_id: UUID) -> bool:
     """Find a title whatever the conversation is called now; it is given unless somebody renamed it meanwhile."""
-    conversation = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).first()
+    return _named(conversation_id, among=Conversation.TitleSource)
+
+
+def _named(conversation_id: UUID, *, among: Collection[str]) -> bool:
+    """With a title found by the model, where the present one is of a source `among` these; False: it stays."""
+    named = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True, title_source__in=among)
+    conversation = named.first()
     if conversation is None or not (said := _first_questions(conversation)):
         return False
     request = _request(said)
@@ -72,7 +78,7 @@ def suggest(conversation_id: UUID) -> bool:
     title = title_in(answer.text)
     is_given = bool(title) and give(conversation, title)
     # After that: a page that sees the call looks for the title no longer.
-    background.judged(conversation.pk, ModelCall.Purpose.TITLE, answer, "ok" if title else "no_title")
+    background.traced(conversation.pk, ModelCall.Purpose.TITLE, answer, "ok" if title else "no_title")
     return is_given
 
 
@@ -87,9 +93,10 @@ def _request(questions: list[str]) -> ChatRequest:
 
 
 def _first_questions(conversation: Conversation) -> list[str]:
-    """On the branch its owner is on."""
-    branch = Message.objects.branch(conversation.head_id, rows=MOST_ROWS)
-    return [row.text for row in branch.filter(role=Message.Role.USER)[:FIRST_TURNS] if row.text.strip()]
+    """On the branch its owner is on, however long that is: of the other messages only ids are read."""
+    branch = Message.objects.branch(conversation.head_id, rows=WHOLE_BRANCH)
+    first = list(branch.filter(role=Message.Role.USER).values_list("pk", flat=True)[:FIRST_TURNS])
+    return [row.text for row in Message.objects.filter(pk__in=first).order_by("pk") if row.text.strip()]
 
 
 def give(conversation: Conversation, title: str) -> bool:

@@ -47,7 +47,7 @@ def test_the_meter_draws_each_section_in_its_place() -> None:
 def test_the_meter_says_it_in_words() -> None:
     words = words_of(meter(record()))
     assert "512 of 1,212 tokens" in words
-    assert "Recent turns: 300." in words
+    assert "Tools: 200. Recent turns: 300." in words
 
 
 @pytest.mark.parametrize("sections", [(), (Section("prompt", 0),)])

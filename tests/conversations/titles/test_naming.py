@@ -1,17 +1,24 @@
 """When a model is asked for a title, and whose title stays."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models.signals import post_save
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from conversations import titles
 from conversations.models import Conversation, ModelCall, Turn
 from conversations.providers.registry import BUNDLED, small_model_name
+from conversations.titles import naming
 from tests.conversations.summaries.living import fresh_small_model
 from tests.factories import answer, ask, exchange, make_conversation
-from tests.provider import Failure, Reply, ScriptedProvider
+from tests.provider import Failure, Reply, ScriptedProvider, Silence
+from tests.threads import with_own_connection
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +36,7 @@ def begun(conversation: Conversation) -> Conversation:
     """Two completed turns."""
     exchange(conversation, "How do I bake bread?", "With flour.")
     exchange(conversation, "And rye?", "The same way.")
+    conversation.refresh_from_db()
     return conversation
 
 
@@ -51,7 +59,7 @@ def test_the_small_model_names_a_conversation_after_its_second_turn(
     call = ModelCall.objects.get(conversation=begun, purpose="title")
     assert (call.model, call.outcome) == ("small", "ok")
     begun.refresh_from_db()
-    assert begun.last_activity_at >= activity
+    assert begun.last_activity_at == activity
     assert not titles.name(begun.pk)
     assert len(provider.requests) == 1
 
@@ -88,11 +96,65 @@ def test_a_title_that_was_typed_is_never_touched(begun: Conversation, provider: 
     assert provider.requests == []
 
 
-def test_nor_one_that_is_typed_while_the_model_thinks(begun: Conversation, provider: ScriptedProvider) -> None:
-    as_read = Conversation.objects.get(pk=begun.pk)
-    Conversation.objects.filter(pk=begun.pk).update(title="Mine", title_source="user")
-    assert not titles.give(as_read, "Baking bread")
+@contextmanager
+def renamed_right_after(table: str, conversation: Conversation) -> Iterator[None]:
+    """Its owner renames it between the first query that reads a table and whatever is done next."""
+    is_renamed = False
+
+    def rename(execute: Callable[..., Any], sql: str, *asked: Any) -> Any:
+        nonlocal is_renamed
+        result = execute(sql, *asked)
+        if not is_renamed and f'FROM "{table}"' in sql:
+            is_renamed = True
+            Conversation.objects.filter(pk=conversation.pk).update(title="Mine", title_source="user")
+        return result
+
+    with connection.execute_wrapper(rename):
+        yield
+    assert is_renamed
+
+
+@pytest.mark.parametrize("table", ["conversations_conversation", "conversations_turn", "conversations_message"])
+def test_nor_one_that_is_typed_at_whatever_moment(begun: Conversation, provider: ScriptedProvider, table: str) -> None:
+    """While it is looked at whether one is due, after that, and when the model is about to be asked."""
+    provider.script(Reply("Baking rye bread"))
+    with renamed_right_after(table, begun):
+        assert not titles.name(begun.pk)
     assert title_of(begun) == ("Mine", "user")
+    assert len(provider.requests) == (table == "conversations_message")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_one_that_is_typed_while_the_model_thinks(begun: Conversation, provider: ScriptedProvider) -> None:
+    provider.script(Reply("Baking rye bread", first_delay=1.0))
+    named: list[bool] = []
+
+    def name() -> None:
+        named.append(titles.name(begun.pk))
+
+    thinking = Thread(target=with_own_connection(name))
+    thinking.start()
+    provider.wait_for_requests(1)
+    Conversation.objects.filter(pk=begun.pk).update(title="Mine", title_source="user")
+    thinking.join()
+    assert named == [False]
+    assert title_of(begun) == ("Mine", "user")
+
+
+def test_a_long_conversation_is_named_after_how_it_began(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    for number in range(150):
+        exchange(conversation, f"Question {number}?", f"Answer {number}.")
+    conversation.refresh_from_db()
+    provider.script(Reply("Many questions"))
+    with CaptureQueriesContext(connection) as queries:
+        assert titles.suggest(conversation.pk)
+    asked = provider.requests[-1].body["messages"][-1]["content"]
+    assert [line for line in asked.splitlines() if line.startswith("Question")] == [
+        f"Question {number}?" for number in range(3)
+    ]
+    assert len(queries) == 5  # conversation, ids, questions; its title, the trace
 
 
 @pytest.mark.parametrize(
@@ -109,6 +171,17 @@ def test_a_bad_answer_leaves_the_first_words_and_is_tried_again_later(
         exchange(begun, question, "No.")
     assert titles.name(begun.pk)
     assert title_of(begun) == ("Baking rye bread", "model")
+
+
+def test_a_call_that_failed_is_traced_with_the_time_it_took(
+    begun: Conversation, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "SECONDS", 1.0)
+    provider.script(Reply("Baking", fault=Silence()))
+    assert not titles.name(begun.pk)
+    call = ModelCall.objects.get(conversation=begun)
+    assert call.outcome == "timed_out"
+    assert 1000 <= call.latency_ms < 3000
 
 
 def test_the_bundled_model_answers_first_and_that_was_no_try(

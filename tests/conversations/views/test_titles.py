@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from accounts.models import User
 from conversations.models import Conversation, ModelCall
@@ -53,3 +54,15 @@ def test_a_strangers_title_is_neither_seen_nor_suggested(client: Client, strange
 def test_a_binned_conversation_has_no_title(page: Client, named: Conversation) -> None:
     Conversation.objects.filter(pk=named.pk).update(trashed_at=named.created_at)
     assert page.get(address(named)).status_code == 404
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_title_that_is_refused_is_still_there_to_be_shortened(
+    page: Client, named: Conversation, headers: dict[str, str]
+) -> None:
+    typed = "Bread & butter " * 20
+    rename = reverse("conversations:rename", args=[named.pk])
+    refused = page.post(rename, {"title": typed}, headers=headers).content.decode()
+    assert escape(typed.strip()) in refused
+    assert 'aria-invalid="true"' in refused
+    assert f'value="{named.title}"' in page.get(rename, headers=headers).content.decode()
