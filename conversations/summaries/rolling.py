@@ -27,7 +27,7 @@ from conversations.text import estimate_tokens
 SECONDS = 90.0
 """For one piece."""
 MOST_PIECES = 4
-"""Of one roll; a conversation that is much longer is caught up with after the next turns."""
+"""Of one roll, each a version; a conversation that is much longer is caught up with after the next turns."""
 MOST_OF_A_PIECE = 6_000
 """Tokens; of more a small model drops too much."""
 ROOM_TO_THINK = 1_000
@@ -48,14 +48,17 @@ def roll(conversation_id: UUID) -> bool:
     Safe to run twice, and beside whatever the owner does.
     """
     due = _due(conversation_id)
-    if due is None:
-        return False
-    conversation, end = due
-    most = MOST_PIECES * _tokens_of_a_piece(conversation)
-    span = span_to(conversation.pk, end, most=most)
-    if span is None or not (notes := _continued(conversation, span)):
-        return False
-    return _keep(conversation, span, notes)
+    count = 0
+    while due and count < MOST_PIECES and _is_continued(*due):
+        count += 1
+    return count > 0
+
+
+def _is_continued(conversation: Conversation, end: int) -> bool:
+    """Read the next piece on the way to `end`, and store a version that goes up to it: what comes after it may fail,
+    and what a model was asked once it is not asked again."""
+    span = span_to(conversation.pk, end, most=_tokens_of_a_piece(conversation))
+    return span is not None and bool(notes := _continued(conversation, span)) and _keep(conversation, span, notes)
 
 
 def _due(conversation_id: UUID) -> tuple[Conversation, int] | None:
@@ -83,7 +86,8 @@ def _is_resting(conversation: Conversation) -> bool:
 
 
 def _continued(conversation: Conversation, span: Span) -> str:
-    """The notes with what the span says, piece by piece; empty when the model failed at one of them."""
+    """The notes with what the span says; empty when the model failed. Only a turn that is larger than a piece is read
+    in several: notes of half a turn stand for nothing, so they are lost when a later one fails."""
     notes = span.before.text if span.before else ""
     most = _most(conversation)
     for piece in pieces(span.said, _tokens_of_a_piece(conversation)):

@@ -15,6 +15,7 @@ from conversations.context.windows import LEAST_LEFT
 from conversations.models import Conversation, Message, Turn
 from conversations.prompts import sends_pairs
 from conversations.stand_ins import stand_ins
+from conversations.summaries.wording import tokens_told
 from conversations.tree import WHOLE_BRANCH
 
 FULL = (4, 5)
@@ -27,6 +28,12 @@ STILL_AHEAD = (1, 4)
 """Of the room: what was summarised ahead when there was a little less of it."""
 
 NO_LIMIT = 2**31 - 1
+
+TOLD = (Message.Role.USER, Message.Role.ASSISTANT)
+"""Whose messages are summarised; what tools brought is in the answers."""
+
+Sized = tuple[int, str, int]
+"""Id, role and tokens of a message."""
 
 SPAN_SQL = """
     WITH RECURSIVE span (id, parent_id, role, tokens) AS (
@@ -95,26 +102,27 @@ def _is_share(tokens: int, share: tuple[int, int], room: int) -> bool:
 
 def span_to(conversation_id: UUID, through: int, *, most: int = NO_LIMIT) -> Span | None:
     """The messages up to and including `through` that no summary stands for, as many of the oldest whole turns as take
-    about so many tokens, but one at least; None: there are none."""
+    at most so many tokens, as they are stored and as they are told, but one at least; None: there are none."""
     before = next(iter(stand_ins(conversation_id, before=through, rows=WHOLE_BRANCH)), None)
     with connection.cursor() as cursor:
         cursor.execute(SPAN_SQL, {"through": through, "after": before.through if before else 0})
-        ids = _oldest_turns(cursor.fetchall(), most)
-    rows = Message.objects.filter(conversation=conversation_id, pk__in=ids).order_by("pk")
-    told = rows.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
-    return Span(before, ids[-1], tuple((row.role, row.text) for row in told)) if ids else None
+        found = _oldest_turns(cursor.fetchall(), most)
+    rows = Message.objects.filter(conversation=conversation_id, pk__in=[number for number, _, _ in found])
+    told = {row.pk: (row.role, row.text) for row in rows.filter(role__in=TOLD).order_by("pk")}
+    sizes = {number: tokens_told(role, text) for number, (role, text) in told.items()}
+    ids = [number for number, _, _ in _oldest_turns([(n, role, sizes.get(n, 0)) for n, role, _ in found], most)]
+    return Span(before, ids[-1], tuple(told[number] for number in ids if number in told)) if ids else None
 
 
-def _oldest_turns(rows: Sequence[tuple[int, str, int]], most: int) -> list[int]:
-    spent, whole, ids = 0, 0, list[int]()
-    for number, role, tokens in rows:
+def _oldest_turns(rows: Sequence[Sized], most: int) -> Sequence[Sized]:
+    spent, whole = 0, 0
+    for at, (_, role, tokens) in enumerate(rows):
         if role == Message.Role.USER:
-            whole = len(ids)
+            whole = at
         spent += tokens
         if spent > most and whole:
-            return ids[:whole]
-        ids.append(number)
-    return ids
+            return rows[:whole]
+    return rows
 
 
 def _newest_request(conversation: Conversation) -> tuple[Record | None, int]:

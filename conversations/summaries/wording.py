@@ -87,6 +87,11 @@ def pieces(said: Sequence[tuple[str, str]], tokens: int) -> list[str]:
     return ["\n\n".join(parts) for parts in packed]
 
 
+def tokens_told(role: str, text: str) -> int:
+    """What a message takes in a piece, when it is not parted."""
+    return estimate_tokens(f"{role.capitalize()}: {text.strip() or WITHOUT_WORDS}")
+
+
 def _told(role: str, text: str, tokens: int) -> Iterator[str]:
     name = role.capitalize()
     first, *others = _parts(text.strip() or WITHOUT_WORDS, max(tokens - estimate_tokens(f"{name} (continued): "), 1))

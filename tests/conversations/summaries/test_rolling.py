@@ -1,13 +1,17 @@
 """How a summary is continued: which answers of the model count, and who is faster."""
 
+import json
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from threading import Thread
 
 import pytest
+from django.core.cache import cache
+from django.db.models.signals import post_save
 from pytest_django import Settings
 
-from conversations import summaries
-from conversations.models import Conversation, Message, ModelCall, Summary
+from conversations import background, summaries
+from conversations.models import Conversation, Message, ModelCall, Summary, Turn
 from conversations.providers.registry import BUNDLED, chat_model
 from tests.conversations.summaries.living import fresh_small_model, lived, sent_next
 from tests.factories import ask, edit, exchange, make_conversation, make_summary
@@ -218,11 +222,12 @@ def test_what_is_larger_than_the_small_model_takes_is_summarised_in_parts(
     bodies = [newest_question(request.body) for request in provider.requests]
     assert all(f"Notes {number}." in bodies[number] for number in range(1, count))
     assert "User (continued): " in bodies[1]
-    assert texts(conversation) == [f"Notes {count}."]
+    # The first turn alone takes two; what was read up to there is kept.
+    assert texts(conversation) == ["Notes 2.", f"Notes {count}."]
     assert outcomes(conversation) == ["ok"] * count
 
 
-def test_one_bad_part_and_nothing_is_stored(
+def test_one_bad_part_of_a_turn_and_nothing_of_it_is_stored(
     conversation: Conversation, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.POCKETCHAT_MODELS = '{"openai:small": {"window": 3200}}'
@@ -233,6 +238,72 @@ def test_one_bad_part_and_nothing_is_stored(
     assert texts(conversation) == []
     assert outcomes(conversation)[0] == "ok"
     assert len(outcomes(conversation)) == 2
+
+
+@contextmanager
+def reply_waiting_from_version(number: int, conversation: Conversation) -> Iterator[None]:
+    """For the bundled model, as soon as so many versions are stored."""
+
+    def begin(**_: object) -> None:
+        if Summary.objects.count() == number:
+            waiting = ask(make_conversation(conversation.owner))
+            Turn.objects.filter(pk=waiting.pk).update(model=BUNDLED)
+
+    post_save.connect(begin, sender=Summary)
+    try:
+        yield
+    finally:
+        post_save.disconnect(begin, sender=Summary)
+        Turn.objects.exclude(conversation=conversation).delete()
+
+
+@pytest.mark.parametrize("ended_by", ["failure", "pace", "reply"])
+def test_what_was_read_before_a_roll_ends_is_kept_and_not_read_again(
+    conversation: Conversation,
+    provider: ScriptedProvider,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    ended_by: str,
+) -> None:
+    settings.POCKETCHAT_SMALL_MODEL = small = BUNDLED if ended_by == "reply" else "openai:small"
+    settings.POCKETCHAT_BUNDLED_URL = provider.openai_url
+    settings.POCKETCHAT_MODELS = json.dumps({small: {"window": 3200}})
+    lived(conversation, 60, tokens=100)
+    third = Reply(fault=Failure("server")) if ended_by == "failure" else Reply("Notes 3.")
+    provider.script(Reply("Notes 1."), Reply("Notes 2."), third, *[Reply("Notes 4.")] * 4)
+    with monkeypatch.context() as patched, ExitStack() as stack:
+        if ended_by == "pace":
+            cache.clear()
+            patched.setattr(background, "MOST_A_MINUTE", 2)
+        if ended_by == "reply":
+            stack.enter_context(reply_waiting_from_version(2, conversation))
+        assert summaries.roll(conversation.pk)
+    first, second = Summary.objects.order_by("id")
+    assert (first.text, second.text, second.follows_id) == ("Notes 1.", "Notes 2.", first.pk)
+    for version in (first, second):
+        newest = Message.objects.filter(turn=version.through_message.turn).latest("pk")
+        assert version.through_message_id == newest.pk
+    if ended_by == "failure":
+        lived(conversation, 1, tokens=100)
+    before = len(provider.requests)
+    assert summaries.roll(conversation.pk)
+    asked = newest_question(provider.requests[before].body)
+    told = "".join(newest_question(request.body) for request in provider.requests[:2])
+    assert "Notes 2." in asked
+    assert not [number for number in range(60) if f"Question {number}?" in asked and f"Question {number}?" in told]
+
+
+def test_a_piece_ends_with_a_turn_however_many_tokens_it_was_thought_to_have(
+    conversation: Conversation, provider: ScriptedProvider, settings: Settings
+) -> None:
+    settings.POCKETCHAT_MODELS = '{"openai:small": {"window": 3200}}'
+    lived(conversation, 14, question="word " * 250)
+    provider.script(*[Reply(f"Notes {number}.") for number in range(1, 9)])
+    assert summaries.roll(conversation.pk)
+    asked = [newest_question(request.body) for request in provider.requests]
+    assert len(asked) > 1
+    assert all(one.count("User: ") == one.count("Assistant: ") > 1 for one in asked)
+    assert len(texts(conversation)) == len(asked)
 
 
 def test_a_long_past_is_caught_up_with_turn_by_turn(
