@@ -64,7 +64,8 @@ class ConversationSummary(APIView):
 
     @extend_schema(request=CorrectionSerializer, responses=SummarySerializer)
     def put(self, request: Request, conversation_id: UUID) -> Response:
-        """Correct it: the next request holds these words, and the next summary goes on from them."""
+        """Correct it: the next request that leaves anything out holds these words (`is_sent` says whether that is the
+        next one), and the next summary goes on from them."""
         conversation = access.conversation_of(request.user, conversation_id)
         correction = CorrectionSerializer(data=request.data)
         correction.is_valid(raise_exception=True)
@@ -73,7 +74,7 @@ class ConversationSummary(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, conversation_id: UUID) -> Response:
-        """Remove the words of all its versions, for good; nothing stands for these messages from now on."""
+        """Remove the words of all its versions, for good; nothing stands for these messages once they are left out."""
         summaries.remove(access.conversation_of(request.user, conversation_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

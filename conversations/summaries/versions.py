@@ -27,7 +27,7 @@ def current(conversation: Conversation) -> Summary | None:
     if conversation.head_id is None:
         return None
     found = stand_ins(conversation.pk, before=conversation.head_id, rows=tree.WHOLE_BRANCH, with_words=False)
-    row: Summary | None = Summary.objects.filter(pk__in=[one.id for one in found]).first()
+    row: Summary | None = Summary.objects.filter(pk__in=[one.id for one in found]).select_related("follows").first()
     return row
 
 

@@ -11,12 +11,13 @@ from typing import Literal
 from django.conf import settings
 
 from conversations import summaries
+from conversations.context.record import Record
 from conversations.models import Conversation, Summary
 from conversations.outlook import Outlook
 from conversations.providers.registry import chat_model_info
 from conversations.views.rows import Row, Rows
 
-Standing = Literal["sent", "ahead", "later", "no_room", "off", "unavailable", "removed", "none"]
+Standing = Literal["sent", "ahead", "later", "no_room", "off", "unavailable", "removed", "removed_ahead", "none"]
 
 STANDINGS: Mapping[Standing, str] = {
     "sent": "It is sent with every question, in the place of messages that there is no room for.",
@@ -28,6 +29,9 @@ STANDINGS: Mapping[Standing, str] = {
     "unavailable": "Summaries are switched off on this installation.",
     "removed": "You removed the summary: the model is not told what those messages said. Another is written when "
     "further messages make way; it tells of these alone.",
+    "removed_ahead": "You removed the summary. Messages that it went up to are still sent word for word; once they "
+    "have made way, the model is no longer told what they said. Another is written when further messages make way; it "
+    "tells of these alone.",
     "none": "There is none yet. A model writes one when the oldest messages are about to make way for new ones.",
 }
 """What is so of the newest summary, in words for its owner."""
@@ -57,6 +61,11 @@ class Written:
         """A model's name; empty: its owner."""
         return chat_model_info(self.row.model).label if self.row.model else ""
 
+    @property
+    def is_correction(self) -> bool:
+        """Whether its owner had words before them."""
+        return not self.writer and self.row.follows is not None and not self.row.follows.is_removed
+
 
 @dataclass(frozen=True)
 class SummaryPart:
@@ -82,6 +91,11 @@ class SummaryPart:
     @property
     def is_on(self) -> bool:
         return self.standing not in ("off", "unavailable")
+
+    @property
+    def is_removed(self) -> bool:
+        """And can be written anew."""
+        return self.standing in ("removed", "removed_ahead")
 
     @property
     def throughs(self) -> set[int]:
@@ -123,7 +137,9 @@ def standing_of(newest: Summary | None, conversation: Conversation, outlook: Out
         return "off"
     if newest is None:
         return "none"
-    return "removed" if newest.is_removed else _standing_of_words(newest, outlook)
+    if newest.is_removed:
+        return "removed_ahead" if outlook and _is_ahead(newest, outlook.record) else "removed"
+    return _standing_of_words(newest, outlook)
 
 
 def _standing_of_words(newest: Summary, outlook: Outlook | None) -> Standing:
@@ -132,16 +148,22 @@ def _standing_of_words(newest: Summary, outlook: Outlook | None) -> Standing:
     record = outlook.record
     if record.summary == newest.pk:
         return "sent"
-    # Ids only grow along a branch. An owner's own words do not wait for the window.
-    if newest.source == Summary.Source.MODEL and record.start and newest.through_message_id >= record.start:
+    # An owner's own words do not wait for the cut, but until anything is left out.
+    is_models = newest.source == Summary.Source.MODEL
+    if not record.leaves_out_earlier or (is_models and _is_ahead(newest, record)):
         return "ahead"
     return "later" if outlook.turn else "no_room"
+
+
+def _is_ahead(newest: Summary, record: Record) -> bool:
+    """Whether messages that it stands for are sent word for word: ids only grow along a branch."""
+    return not record.leaves_out_earlier or 0 < record.start <= newest.through_message_id
 
 
 def _version(conversation: Conversation, pk: int | None) -> Summary | None:
     if pk is None:
         return None
-    found: Summary | None = Summary.objects.filter(pk=pk, conversation=conversation).first()
+    found: Summary | None = Summary.objects.filter(pk=pk, conversation=conversation).select_related("follows").first()
     return found
 
 

@@ -173,6 +173,58 @@ def test_one_that_was_prepared_before_anything_made_way_is_told_as_not_sent(
     assert BEES not in words
 
 
+def test_an_owners_version_of_one_that_was_prepared_before_anything_made_way_is_told_as_not_sent(
+    page: Client, conversation: Conversation, settings: Settings, written: Summary
+) -> None:
+    settings.POCKETCHAT_HISTORY_TOKENS = 4000
+    corrected = summaries.correct(conversation, "They spoke of wasps.", through=written.through_message_id)
+    assert next_context(conversation).record.summary is None
+    for path in (context(conversation), address(conversation)):
+        words = shown(page.get(path))
+        assert "Prepared ahead, not sent yet" in words
+        assert "no room for it" not in words
+    settings.POCKETCHAT_HISTORY_TOKENS = 400
+    assert next_context(conversation).record.summary == corrected.pk
+
+
+def test_before_anything_made_way_a_removal_promises_nothing_of_what_is_sent_word_for_word(
+    page: Client, conversation: Conversation, settings: Settings, written: Summary
+) -> None:
+    settings.POCKETCHAT_HISTORY_TOKENS = 4000
+    asked = shown(page.get(address(conversation, "remove/")))
+    assert "Once there is no more room for the messages up to here, the model will not be told what they said" in asked
+    summaries.remove(conversation)
+    for path in (context(conversation), address(conversation)):
+        words = shown(page.get(path))
+        assert "Messages that it went up to are still sent word for word" in words
+        assert "the model is not told" not in words
+        assert "Write one" in words
+    settings.POCKETCHAT_HISTORY_TOKENS = 400
+    assert "the model is not told what those messages said" in shown(page.get(context(conversation)))
+
+
+def test_so_does_one_of_a_summary_that_goes_beyond_the_cut(
+    page: Client, conversation: Conversation, turns: list[Turn], written: Summary
+) -> None:
+    make_summary(turns[4], "They spoke of honey, too.", follows=written)
+    summaries.remove(conversation)
+    assert "are still sent word for word" in shown(page.get(context(conversation)))
+
+
+def test_what_its_owner_wrote_in_the_place_of_none_is_no_correction(
+    page: Client, conversation: Conversation, written: Summary
+) -> None:
+    summaries.remove(conversation)
+    own = summaries.correct(conversation, "They spoke of wasps.", through=written.through_message_id)
+    turn = answer(recorded(ask(conversation, "And?")))
+    for path in (context(conversation), address(conversation), f"/turns/{turn.pk}/context/"):
+        words = shown(page.get(path))
+        assert "Written by you," in words
+        assert "Corrected by you," not in words
+    summaries.correct(conversation, "They spoke of wasps, too.", through=own.through_message_id)
+    assert "Corrected by you," in shown(page.get(address(conversation)))
+
+
 def test_one_that_is_too_long_for_the_model_is_told_as_not_sent(
     page: Client, conversation: Conversation, settings: Settings, written: Summary
 ) -> None:
