@@ -98,7 +98,11 @@ def _continued(conversation: Conversation, span: Span) -> str:
         except ProviderError:
             return ""
         stands_for = estimate_tokens(notes) + estimate_tokens(piece)
-        found = judged(answer.text, was_cut_off=answer.end.was_cut_off, most=most, stands_for=stands_for)
+        # It is so small that it tells of people and places nobody spoke of.
+        only_of = f"{notes}\n{piece}" if small_model_name() == BUNDLED else ""
+        found = judged(
+            answer.text, was_cut_off=answer.end.was_cut_off, most=most, stands_for=stands_for, only_of=only_of
+        )
         background.traced(conversation.pk, ModelCall.Purpose.SUMMARY, answer, found.outcome)
         if not found.is_good:
             return ""

@@ -31,6 +31,11 @@ _LABEL = re.compile(
 )
 
 
+_WORD = re.compile(r"[^\W_][\w'’-]*")
+_SENTENCE = re.compile(r"(?:\A|[.!?:\n])[\s\"'“”*-]*")
+"""What comes before the first word of a sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """An answer: the notes in it, and `ok` or in a word why it is none that may stand for anything."""
@@ -53,10 +58,11 @@ def question(notes: str, piece: str) -> str:
     return f"{so_far}\n\n{SAID}\n{piece}\n\n{ASKED}"
 
 
-def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int) -> Judged:
+def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int, only_of: str = "") -> Judged:
     """Whether an answer, which has been freed of reasoning, may take the place of text with `stands_for` tokens.
 
-    `most`: tokens it may have, by our count.
+    `most`: tokens it may have, by our count. `only_of`: the text that it may take names and numbers from, where its
+    model is one that invents some.
     """
     notes = _LABEL.sub("", unwrapped(clean(answer))).strip()
     if is_blank(notes):
@@ -65,8 +71,28 @@ def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int) -> Jud
         return Judged("", "cut_off")
     if is_refusal(notes):
         return Judged("", "refused_in_words")
+    if only_of and invented(notes, only_of):
+        return Judged("", "invented")
     tokens = estimate_tokens(notes)
     return Judged(notes, "ok") if tokens <= min(most, stands_for) else Judged("", "too_long")
+
+
+def invented(notes: str, told: str) -> list[str]:
+    """The names and numbers in the notes that were not told: words with a capital inside a sentence, or with a digit.
+
+    In a language that writes all nouns with a capital, or translates names, it finds too many.
+    """
+    known = {_bare(word) for word in _WORD.findall(told)}
+    begun = {match.end() for match in _SENTENCE.finditer(notes)}
+    return [
+        word
+        for word, at in ((match[0], match.start()) for match in _WORD.finditer(notes))
+        if (any(map(str.isdigit, word)) or (word[0].isupper() and at not in begun)) and _bare(word) not in known
+    ]
+
+
+def _bare(word: str) -> str:
+    return word.casefold().removesuffix("'s").removesuffix("’s")
 
 
 def pieces(said: Sequence[tuple[str, str]], tokens: int) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.summaries.wording import judged, pieces, question
+from conversations.summaries.wording import invented, judged, pieces, question
 from conversations.text import estimate_tokens
 
 
@@ -109,3 +109,27 @@ def test_a_message_is_parted_only_where_it_is_larger_than_a_piece() -> None:
 
 def test_a_message_without_words_is_told_as_such() -> None:
     assert pieces([("user", " "), ("assistant", "Yes.")], 100) == ["User: (no words)\n\nAssistant: Yes."]
+
+
+TOLD = "User: My sister Alma's cat is called Pixel. We go to Lisbon on 4 May, for 900 euros."
+
+
+@pytest.mark.parametrize(
+    ("notes", "found"),
+    [
+        ("The user's sister Alma has a cat, Pixel. They go to Lisbon on 4 May for 900 euros.", []),
+        ("Lisbon is where they go.\nPixel is Alma’s cat: “Everybody” goes.", []),
+        ("They go to the Olympics of 2024.", ["Olympics", "2024"]),
+        ("Tom goes along. He said that Tom works in Oslo.", ["Tom", "Oslo"]),
+        ("For 90 euros.", ["90"]),
+    ],
+)
+def test_names_and_numbers_that_nobody_told_are_found(notes: str, found: list[str]) -> None:
+    assert invented(notes, TOLD) == found
+
+
+def test_notes_that_tell_what_nobody_said_are_none_where_a_model_invents() -> None:
+    notes = "They go to the Olympics."
+    assert judged(notes, was_cut_off=False, most=100, stands_for=100).is_good
+    assert judged(notes, was_cut_off=False, most=100, stands_for=100, only_of=TOLD).outcome == "invented"
+    assert judged("They go to Lisbon.", was_cut_off=False, most=100, stands_for=100, only_of=TOLD).is_good
