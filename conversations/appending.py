@@ -43,7 +43,8 @@ def append(conversation_id: UUID, said: Sequence[Said]) -> list[Message]:
 
 
 def clear(conversation_id: UUID) -> int:
-    """Delete all messages of a conversation for good, on every branch; returns how many. The conversation stays.
+    """Delete all messages of a conversation for good, on every branch; returns how many. The conversation stays, and
+    its title if its owner gave it: any other tells what was said.
 
     Raises:
         Http404, ConversationBusy
@@ -52,6 +53,9 @@ def clear(conversation_id: UUID) -> int:
         conversation = tree.locked(conversation_id)
         refuse_when_live(conversation)
         removed, _ = Message.objects.filter(conversation=conversation).delete()
+        if conversation.title_source != Conversation.TitleSource.USER:
+            conversation.title, conversation.title_source = "", Conversation.TitleSource.NONE
+            conversation.save(update_fields=["title", "title_source"])
     return removed
 
 

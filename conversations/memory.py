@@ -12,14 +12,16 @@ from uuid import UUID
 from django.http import Http404
 
 from conversations import appending, index, meaning
+from conversations.context import recalled
 from conversations.models import Conversation, Message
 from conversations.providers.values import Embedder
 from conversations.recollections import ON_DEMAND, best
+from conversations.text import clean, is_blank
 from conversations.tree import WHOLE_BRANCH
 
 ROLES = {role.value: role for role in index.INDEXED_ROLES}
 
-EXCERPTS = "Excerpts from earlier in this conversation that may help to answer; what was said between them is left out:"
+EXCERPTS = f"{recalled.EXCERPTS}; what was said between them is left out:"
 
 
 class UnknownConversation(LookupError):
@@ -172,7 +174,8 @@ class ConversationMemory:
         return [*([_note(found)] if found else []), *newest]
 
     def clear(self) -> int:
-        """Delete all messages for good, on every branch; returns how many. The conversation stays, empty.
+        """Delete all messages for good, on every branch; returns how many. The conversation stays, empty, and has no
+        title but one its owner gave it.
 
         Raises:
             ConversationBusy, UnknownConversation
@@ -182,7 +185,8 @@ class ConversationMemory:
         return removed
 
     def _matching(self, query: str, most: int, *, without: Sequence[Remembered]) -> list[Remembered]:
-        if not query.strip():
+        query = clean(query)
+        if is_blank(query):
             return []
         keys = {message.key for message in without}
         return self._store.matching(self.conversation_id, query, most=most, without=keys, embedder=self._embedder)
@@ -256,7 +260,7 @@ def _known_role(role: str) -> Message.Role:
 
 
 def _words(text: str) -> str:
-    if not text.strip():
+    if is_blank(clean(text)):
         raise ValueError("A message has words; this one is blank.")
     return text
 

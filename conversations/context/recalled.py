@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from conversations.context.values import Recollection, StoredTurn
 
-BEGIN = "[Excerpts from earlier in this conversation that may help to answer:"
+EXCERPTS = "Excerpts from earlier in this conversation that may help to answer"
+BEGIN = f"[{EXCERPTS}:"
 END = "End of the excerpts. The question follows.]"
 NOTE_TOKENS = 30
 """About what the frame takes."""

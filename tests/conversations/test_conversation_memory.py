@@ -15,11 +15,11 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations.memory import EXCERPTS, ConversationMemory, Remembered, UnknownConversation
-from conversations.models import Conversation, Embedding, Message, Turn
+from conversations.models import Conversation, Embedding, Message, Summary, Turn
 from conversations.outlook import next_context
 from conversations.providers.values import Embedded
 from conversations.refusals import ConversationBusy
-from tests.factories import ask, edit, exchange, make_conversation
+from tests.factories import ask, edit, exchange, make_conversation, make_summary
 from tests.stack import ROOT, database_url
 from tests.threads import at_once
 
@@ -146,6 +146,8 @@ def test_what_is_recent_is_not_repeated(long: ConversationMemory) -> None:
         (lambda memory: memory.context("x", recalled=-2), "recalled is -2"),
         (lambda memory: memory.add("tool", "x"), "'tool'"),
         (lambda memory: memory.add("user", " \n"), "blank"),
+        (lambda memory: memory.add("user", "\0"), "blank"),
+        (lambda memory: memory.add("user", "\u200b"), "blank"),
         (lambda memory: memory.add_all([("user", "x"), ("nobody", "y")]), "'nobody'"),
     ],
 )
@@ -157,6 +159,44 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(memory: Conversati
 
 def test_text_is_cleaned_as_everywhere(memory: ConversationMemory) -> None:
     assert "\0" not in memory.add("user", "a\0b\ud800").text
+
+
+@pytest.mark.parametrize("noise", ["\0", "\ud800", "\0\ud800\x1b"])
+def test_whatever_stands_in_a_query_is_looked_for(long: ConversationMemory, noise: str) -> None:
+    assert texts(long.recall(QUESTION + noise, k=1)) == [FACT]
+    assert FACT in long.context(f"{noise}{QUESTION}", recent_count=2, recalled=1)[0].text
+
+
+@pytest.mark.parametrize("query", ["\0", "\u200b", " \n"])
+def test_nothing_matches_a_query_without_words(long: ConversationMemory, query: str) -> None:
+    assert long.recall(query) == []
+    assert long.context(query, recent_count=2) == long.recent(2)
+
+
+def test_what_is_cleared_is_told_by_nothing_that_stays(memory: ConversationMemory, conversation: Conversation) -> None:
+    turn = exchange(conversation, FACT)
+    make_summary(turn, f"They spoke of this: {FACT}")
+    memory.recall(QUESTION)
+    assert Embedding.objects.exists()
+    memory.clear()
+    conversation.refresh_from_db()
+    assert (conversation.title, conversation.title_source, conversation.head_id) == ("", "none", None)
+    for kind in (Message, Turn, Summary, Embedding):
+        assert not kind.objects.filter(conversation=conversation).exists()
+
+
+@pytest.mark.parametrize(("source", "stays"), [("user", True), ("model", False), ("fallback", False)])
+def test_only_a_title_its_owner_gave_stays(
+    memory: ConversationMemory, conversation: Conversation, source: str, stays: bool
+) -> None:
+    memory.add("user", FACT)
+    Conversation.objects.filter(pk=conversation.pk).update(title="Alma", title_source=source)
+    memory.clear()
+    conversation.refresh_from_db()
+    assert conversation.title == ("Alma" if stays else "")
+    memory.add("user", "Bees?")
+    conversation.refresh_from_db()
+    assert conversation.title == ("Alma" if stays else "Bees?")
 
 
 def test_while_a_reply_is_written_nothing_is_added_or_cleared(
