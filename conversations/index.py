@@ -129,10 +129,10 @@ class Branch:
 def unindexed(conversation_id: UUID | None = None, *, model: Embedder | None = None) -> QuerySet[Message]:
     """Messages that are not in the index, or not by `model` (the installation's embedder), newest first.
 
-    Those of a turn that is being answered still change, and wait.
+    Those of a turn that is being answered still change, and wait; so do those in the bin.
     """
     messages = Message.objects.filter(role__in=INDEXED_ROLES).exclude(embedding__embedder=(model or embedder()).name)
-    ended = messages.exclude(turn__status__in=LIVE_STATUSES)
+    ended = messages.exclude(turn__status__in=LIVE_STATUSES).filter(conversation__trashed_at__isnull=True)
     return ended.filter(Q(conversation=conversation_id) if conversation_id else Q()).order_by("-pk")
 
 

@@ -54,8 +54,6 @@ class Embedding(models.Model):
             # Read by recall, which looks at all messages of one conversation; and by the database when they are
             # deleted.
             models.Index(fields=["conversation", "message"], name="embedding_of_conversation"),
-            # Read by the task that makes them anew when the embedder has changed.
-            models.Index(fields=["embedder"], name="embedding_embedder"),
         ]
 
     def __str__(self) -> str:

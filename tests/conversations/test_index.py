@@ -4,6 +4,7 @@ import pytest
 from django.contrib.postgres.search import SearchVector
 from django.db import connection
 from django.db.models import Value
+from django.utils import timezone
 
 from accounts.models import User
 from conversations import index, meaning
@@ -121,6 +122,15 @@ def test_messages_of_a_live_turn_wait(conversation: Conversation) -> None:
     ask(conversation, "And now?")
     assert index.write(index.unindexed()) == 2
     assert not index.unindexed().exists()
+
+
+def test_what_is_in_the_bin_waits(conversation: Conversation) -> None:
+    exchange(conversation)
+    Conversation.objects.update(trashed_at=timezone.now())
+    assert not index.unindexed().exists()
+    assert not index.unindexed(conversation.pk).exists()
+    Conversation.objects.update(trashed_at=None)
+    assert index.unindexed().count() == 2
 
 
 def test_a_changed_embedder_makes_its_own_and_compares_no_others(conversation: Conversation) -> None:
