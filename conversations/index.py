@@ -1,7 +1,8 @@
 """The index of a conversation's messages: written behind the messages, and asked which of them match a question."""
 
+import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,16 @@ from django.db.models import Q, QuerySet
 
 from conversations import meaning
 from conversations.models import Message
+from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
 from conversations.providers.values import Embedder
 from conversations.querysets import LIVE_STATUSES
 from conversations.recall.languages import UNSTEMMED, stemmer_of
 from conversations.recall.scores import Candidates, along_branch, relevance
 from conversations.recall.words import spaced
+
+HARMLESS = "Hello"
+"""A text that no embedder refuses."""
 
 INDEXED_ROLES = (Message.Role.USER, Message.Role.ASSISTANT)
 
@@ -144,7 +149,7 @@ def write(
     is_hasty: bool = False,
 ) -> int:
     """Put messages of one conversation into the index, again if need be; returns how many. A batch takes at most so
-    many seconds.
+    many seconds. What the embedder refuses is found by its words alone.
 
     `is_hasty`: where the language of most of a conversation is known, that of each message is not found out, which
     takes 60 MB of a process.
@@ -159,18 +164,65 @@ def write(
     for at in range(0, len(rows), BATCH):
         # Two writers of the same rows take them in the same order, and neither waits in a circle.
         some = sorted(rows[at : at + BATCH], key=lambda message: message.pk)
-        texts = [indexed_text(message) for message in some]
-        vectors = meaning.of_texts(some[0].conversation_id, texts, seconds=seconds, model=model)
-        languages = [usual if is_known else stemmer_of(message.text, otherwise=usual) for message in some]
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                WRITE_SQL,
-                [
-                    (model.name, _literal(vector), language, language, spaced(text), message.pk)
-                    for message, text, vector, language in zip(some, texts, vectors, languages, strict=True)
-                ],
-            )
+        for few, vectors in _embedded(some, until=time.monotonic() + seconds, model=model):
+            languages = [usual if is_known else stemmer_of(message.text, otherwise=usual) for message in few]
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    WRITE_SQL,
+                    [
+                        (
+                            model.name,
+                            None if vector is None else _literal(vector),
+                            language,
+                            language,
+                            spaced(text),
+                            message.pk,
+                        )
+                        for message, text, vector, language in zip(
+                            few, map(indexed_text, few), vectors, languages, strict=True
+                        )
+                    ],
+                )
     return len(rows)
+
+
+def _embedded(
+    some: Sequence[Message], *, until: float, model: Embedder
+) -> Iterator[tuple[Sequence[Message], Sequence[meaning.Vector | None]]]:
+    """All together; where the embedder refuses that, by halves, so that one message keeps no other out.
+
+    Raises:
+        ProviderError: see `write`; those that were yielded before are done.
+    """
+    if len(some) == 1:
+        yield some, [_of_one(some[0], until=until, model=model)]
+        return
+    texts = [indexed_text(message) for message in some]
+    try:
+        vectors = meaning.of_texts(some[0].conversation_id, texts, seconds=_left(until), model=model)
+    except ProviderError as error:
+        if error.code != "rejected":
+            raise
+        for half in (some[: len(some) // 2], some[len(some) // 2 :]):
+            yield from _embedded(half, until=until, model=model)
+    else:
+        yield some, vectors
+
+
+def _of_one(message: Message, *, until: float, model: Embedder) -> meaning.Vector | None:
+    """None: the embedder refuses this message, and not just any."""
+    try:
+        return meaning.of_text(message.conversation_id, indexed_text(message), seconds=_left(until), model=model)
+    except ProviderError as error:
+        if error.code != "rejected":
+            raise
+    # Where it refuses everything, as it may with a wrong setting, the message is not at fault, and stays out.
+    meaning.of_texts(message.conversation_id, [HARMLESS], seconds=_left(until), model=model)
+    return None
+
+
+def _left(until: float) -> float:
+    return max(until - time.monotonic(), 0.0)
 
 
 def indexed_text(message: Message) -> str:

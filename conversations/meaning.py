@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from functools import wraps
 from hashlib import blake2b
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 import structlog
@@ -33,8 +33,16 @@ QUESTION_SECONDS = 2.0
 INDEX_SECONDS = 30.0
 """The index, which is written behind replies, waits for a batch."""
 
+SHORT_CHARACTERS = 500
+"""Of a text that the embedder refuses, so many are tried, which hardly any finds too long."""
+
 PAUSE_SECONDS = 30.0
-"""After a provider did not answer, questions do without it for so long, and none waits."""
+"""After a provider did not answer, whoever would wait for it does without for so long."""
+
+PAUSING = {"timed_out", "unreachable", "provider_down", "rate_limited"}
+"""Codes that would be the same for the next. What else goes wrong has to do with the text, or is told at once."""
+
+Work = Literal["question", "index"]
 
 MOST_KEPT = 256
 """Meanings of questions in a process, 4 MB: a preview is asked for again while one types, and the request follows."""
@@ -43,7 +51,7 @@ Vector = Sequence[float]
 
 _kept: OrderedDict[bytes, Vector] = OrderedDict()
 _lock = Lock()
-_paused_until = 0.0
+_paused_until: dict[tuple[str, Work], float] = {}
 _wanted: ContextVar[list[tuple[UUID, str]] | None] = ContextVar("wanted", default=None)
 
 
@@ -54,12 +62,12 @@ def of_texts(
     to a provider leaves a trace.
 
     Raises:
-        ProviderError: the embedder did not answer in time.
+        ProviderError: the embedder did not answer in time, or not as it should.
     """
     model, began = model or embedder(), time.monotonic()
     outcome, embedded = "ok", Embedded([])
     try:
-        embedded = model.embed([text[:EMBEDDED_CHARACTERS] for text in texts], seconds=seconds)
+        embedded = _embedded(model, [text[:EMBEDDED_CHARACTERS] for text in texts], seconds=seconds)
     except ProviderError as error:
         outcome = error.code
         raise
@@ -78,23 +86,53 @@ def of_texts(
     return embedded.vectors
 
 
+def _embedded(model: Embedder, texts: Sequence[str], *, seconds: float) -> Embedded:
+    try:
+        embedded = model.embed(texts, seconds=seconds)
+    except ProviderError:
+        raise
+    except Exception as error:  # Whatever an embedder does wrong costs what it was asked for, and nothing else.
+        log.warning("embedder_failed", embedder=model.name, error=type(error).__name__)
+        raise ProviderError("provider_down") from error
+    if len(embedded.vectors) != len(texts):
+        raise ProviderError("garbled")
+    return embedded
+
+
+def of_text(
+    conversation_id: UUID, text: str, *, seconds: float = INDEX_SECONDS, model: Embedder | None = None
+) -> list[float]:
+    """Of one text, or of its beginning where the embedder refuses the whole, within so many seconds altogether.
+
+    Raises:
+        ProviderError: `rejected`: it refuses the beginning, too; and as `of_texts` does.
+    """
+    until = time.monotonic() + seconds
+    try:
+        [vector] = of_texts(conversation_id, [text], seconds=seconds, model=model)
+    except ProviderError as error:
+        if error.code != "rejected" or len(text) <= SHORT_CHARACTERS:
+            raise
+        left = max(until - time.monotonic(), 0)
+        [vector] = of_texts(conversation_id, [text[:SHORT_CHARACTERS]], seconds=left, model=model)
+    return vector
+
+
 def of_question(conversation_id: UUID, question: str, *, model: Embedder | None = None) -> Vector:
     """As it was embedded lately, else now.
 
     Raises:
         ProviderError: the embedder does not answer, or did not a moment ago.
     """
-    global _paused_until  # noqa: PLW0603  # a fact about the process
     model = model or embedder()
     if (known := _at_hand(question, model)) is not None:
         return known
-    if time.monotonic() < _paused_until:
+    if is_paused(model, "question"):
         raise ProviderError("unreachable")
     try:
-        [vector] = of_texts(conversation_id, [question], seconds=QUESTION_SECONDS, model=model)
-    except ProviderError:
-        # The bundled one is slow while it is loaded, and never again.
-        _paused_until = time.monotonic() + PAUSE_SECONDS if model.is_remote else 0.0
+        vector = of_text(conversation_id, question, seconds=QUESTION_SECONDS, model=model)
+    except ProviderError as error:
+        pause_after(error, model, "question")
         raise
     with _lock:
         _kept[_key(question, model)] = vector
@@ -108,12 +146,12 @@ def if_at_hand(conversation_id: UUID, question: str, *, model: Embedder | None =
 
     In a transaction nobody waits for a provider: `embedded_between` asks for it when that is over.
     """
-    model = model or embedder()
-    if model.is_remote and connection.in_atomic_block and _at_hand(question, model) is None:
-        if (wanted := _wanted.get()) is not None:
-            wanted.append((conversation_id, question))
-        return None
     try:
+        model = model or embedder()
+        if _must_wait(question, model):
+            if (wanted := _wanted.get()) is not None:
+                wanted.append((conversation_id, question))
+            return None
         return of_question(conversation_id, question, model=model)
     except ProviderError as error:
         log.warning("question_not_embedded", conversation=str(conversation_id), code=error.code)
@@ -138,12 +176,30 @@ def embedded_between(answer: Callable[P, R]) -> Callable[P, R]:
     return answered
 
 
+def is_paused(model: Embedder, work: Work) -> bool:
+    """Whether the embedder failed at this work a moment ago, or at the least of all, a question."""
+    now = time.monotonic()
+    return any(_paused_until.get((model.name, kind), 0.0) > now for kind in {work, "question"})
+
+
+def pause_after(error: ProviderError, model: Embedder, work: Work) -> None:
+    """Let nobody wait for this work for a while, if the next would fare no better.
+
+    The bundled one is slow while it is loaded, and never again.
+    """
+    if model.is_remote and error.code in PAUSING:
+        _paused_until[model.name, work] = time.monotonic() + PAUSE_SECONDS
+
+
 def forget() -> None:
-    """What this process knows of questions, and of a provider that did not answer."""
-    global _paused_until  # noqa: PLW0603  # see above
-    _paused_until = 0.0
+    """What this process knows of questions, and of providers that did not answer."""
+    _paused_until.clear()
     with _lock:
         _kept.clear()
+
+
+def _must_wait(question: str, model: Embedder) -> bool:
+    return model.is_remote and connection.in_atomic_block and _at_hand(question, model) is None
 
 
 def _at_hand(question: str, model: Embedder) -> Vector | None:

@@ -12,7 +12,9 @@ from conversations.context.record import Recalled
 from conversations.context.values import Recollection, StoredTurn
 from conversations.models import Conversation, Message
 from conversations.providers.errors import ProviderError
+from conversations.providers.registry import embedder
 from conversations.providers.values import Embedder
+from conversations.text import is_blank
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +31,9 @@ lost."""
 
 ON_DEMAND = 64
 """Messages that are put into the index while a program waits; the others wait for the task."""
+
+MOST_MISSING = 500
+"""Messages among which those are sought: the index may have, without a vector, what it seems to lack."""
 
 BEFORE_A_REPLY = 16
 """While a person waits for a reply: a quarter of a second for the bundled embedder."""
@@ -47,7 +52,7 @@ def recollections(
     Messages `without` are not looked for. `completes_index`: what it lacks is put into it first, as far as there is
     time; not in a transaction. An embedder or a database that fails costs a reply its recollections and nothing else.
     """
-    if not question.strip():
+    if is_blank(question):
         return ()
     try:
         branch = index.branch_of(conversation_id, head_id)
@@ -77,17 +82,23 @@ def best(
     Up to `completes` of those that the index lacks are put into it first, as far as there is time.
     """
     found = index.candidates(branch, question, vector, model=model)
-    missing = [pk for pk in branch.lacks(found)[::-1].tolist() if pk not in without][:completes]
-    if missing and vector is not None and _wrote(branch.conversation_id, missing, model):
-        found = index.candidates(branch, question, vector, model=model)
+    if completes and vector is not None:
+        missing = [pk for pk in branch.lacks(found)[::-1].tolist() if pk not in without]
+        if missing and _wrote(branch.conversation_id, missing, model or embedder(), most=completes):
+            found = index.candidates(branch, question, vector, model=model)
     return index.ranked(found, most=most, without=without)
 
 
-def _wrote(conversation_id: UUID, ids: Collection[int], model: Embedder | None) -> bool:
-    missing = index.unindexed(conversation_id, model=model).filter(pk__in=ids)
+def _wrote(conversation_id: UUID, ids: Sequence[int], model: Embedder, *, most: int) -> bool:
+    """False: nothing, for instance because nobody waits for an embedder that failed a moment ago, nor for a provider in
+    a transaction."""
+    if meaning.is_paused(model, "index") or (model.is_remote and connection.in_atomic_block):
+        return False
+    missing = index.unindexed(conversation_id, model=model).filter(pk__in=ids[:MOST_MISSING])[:most]
     try:
         return index.write(missing, seconds=meaning.QUESTION_SECONDS, model=model, is_hasty=True) > 0
     except ProviderError as error:
+        meaning.pause_after(error, model, "index")
         log.warning("index_not_written", conversation=str(conversation_id), code=error.code)
         return False
 

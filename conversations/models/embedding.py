@@ -30,7 +30,10 @@ class Embedding(models.Model):
     embedder = models.CharField(
         max_length=EMBEDDER_CHARACTERS, help_text="Name and version: vectors of different ones cannot be compared."
     )
-    vector = HalfVectorField(help_text="Of length 1, so that a product of two is their cosine.")
+    vector = HalfVectorField(
+        null=True,
+        help_text="Of length 1, so that a product of two is their cosine. Null: the embedder refuses the message.",
+    )
     language = models.CharField(max_length=20, help_text="PostgreSQL's name of the stemmer the words went through.")
     words = SearchVectorField()
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -53,7 +53,8 @@ class EndpointEmbedder:
             raise ProviderError("timed_out") from error
         except HTTPError as error:
             raise ProviderError("unreachable") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        # Too deep, or a number too large, for Python.
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise ProviderError("garbled") from error
         if self._dimensions and vectors.shape[1] != self._dimensions:
             raise ProviderError("garbled")

@@ -113,7 +113,18 @@ def _key(name: str) -> str:
 
 @cache
 def embedder() -> Embedder:
-    """What makes messages findable by what they mean: the bundled one, unless the settings name another."""
+    """What makes messages findable by what they mean: the bundled one, unless the settings name another.
+
+    Raises:
+        ProviderError: `not_configured`: it cannot be loaded, or not with these settings.
+    """
+    try:
+        return _made_embedder()
+    except Exception as error:  # Whatever is wrong with it costs what it is asked for, and nothing else.
+        raise ProviderError("not_configured") from error
+
+
+def _made_embedder() -> Embedder:
     if model := settings.POCKETCHAT_EMBEDDER:
         address = settings.POCKETCHAT_EMBEDDER_BASE_URL
         # A provider's own key is for its own address alone, whatever server stands at the one that was set.

@@ -2,20 +2,26 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from conversations import meaning, recollections
-from conversations.models import Conversation, Embedding, ModelCall
+from accounts.models import User
+from conversations import index, meaning, recollections
+from conversations.memory import ConversationMemory
+from conversations.models import Conversation, Embedding, Message, ModelCall
 from conversations.outlook import next_context
+from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
-from tests.factories import exchange
+from conversations.providers.values import Embedded
+from tests.factories import exchange, make_conversation
 from tests.provider import ScriptedProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -152,3 +158,164 @@ def test_a_trace_of_an_erased_conversation_is_none(conversation: Conversation, p
     Conversation.objects.filter(pk=pk).delete()
     assert len(meaning.of_texts(pk, ["Why?"])) == 1
     assert not ModelCall.objects.exists()
+
+
+REFUSED = "Something no provider wants to read."
+
+
+def test_a_message_that_the_embedder_refuses_keeps_no_other_out(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    exchange(conversation, FACT)
+    exchange(conversation, REFUSED)
+    exchange(conversation, "x" * 1500, "y" * 1500)
+    for number in range(40):
+        exchange(conversation, f"Number {number}?")
+    provider.embeddings.refuses = lambda text: REFUSED in text or len(text) > 1000
+    assert recollections.write_all_missing(conversation.pk) == 86
+    without = Embedding.objects.filter(vector=None)
+    assert [row.message.text for row in without] == [REFUSED]
+    assert not index.unindexed(conversation.pk).exists()
+    conversation.refresh_from_db()
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    vector = meaning.of_question(conversation.pk, "wants to read")
+    hits = recollections.best(branch, "wants to read", vector, most=3, completes=16)
+    assert without[0].pk in [hit.message_id for hit in hits]  # It is found by its words,
+    provider.embeddings.requests.clear()
+    recollections.best(branch, "wants to read", vector, most=1, completes=16)
+    assert not provider.embeddings.requests  # and not asked for again.
+
+
+def test_an_embedder_that_refuses_everything_puts_nothing_into_the_index(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    exchange(conversation, FACT)
+    provider.embeddings.status = 422
+    with pytest.raises(ProviderError, match="rejected"):
+        recollections.write_all_missing(conversation.pk)
+    assert not Embedding.objects.exists()
+
+
+def test_the_command_goes_on_with_the_next_conversation_and_says_what_failed(
+    owner: User, provider: ScriptedProvider
+) -> None:
+    for text in ("One?", "Two?", "Three?"):
+        exchange(make_conversation(owner), text, text)
+    provider.embeddings.refuses = lambda text: "Two" in text or text == index.HARMLESS
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError, match=r"In 1 conversations .*: rejected \(1\)\.$"):
+        call_command("index_messages", stdout=out, stderr=err)
+    failed = Message.objects.filter(content__0__text="Two?").values_list("conversation", flat=True)[0]
+    assert err.getvalue() == f"Conversation {failed}: rejected\n"
+    assert out.getvalue().splitlines()[-1] == "4 messages are in the index now that were not."
+
+
+def test_the_command_leaves_an_embedder_alone_that_fails_everywhere(owner: User, provider: ScriptedProvider) -> None:
+    for _ in range(8):
+        exchange(make_conversation(owner))
+    provider.embeddings.status = 500
+    with pytest.raises(CommandError, match=r"provider_down \(5\)\. It was not asked any further\."):
+        call_command("index_messages", stdout=StringIO(), stderr=StringIO())
+    assert len(provider.embeddings.requests) == 5
+
+
+@pytest.mark.parametrize("status", [400, 401, 413, 422])
+def test_a_question_that_is_refused_costs_the_others_nothing(
+    long: Conversation, provider: ScriptedProvider, status: int
+) -> None:
+    provider.embeddings.status = status
+    with pytest.raises(ProviderError):
+        meaning.of_question(long.pk, "Refused?")
+    provider.embeddings.status = 200
+    assert meaning.of_question(long.pk, QUESTION)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500])
+def test_a_provider_that_fails_is_left_alone_for_a_while_and_another_is_not(
+    long: Conversation, provider: ScriptedProvider, status: int
+) -> None:
+    provider.embeddings.status = status
+    for _ in range(2):
+        with pytest.raises(ProviderError):
+            meaning.of_question(long.pk, QUESTION)
+    assert len(provider.embeddings.requests) == 1
+    assert meaning.of_question(long.pk, QUESTION, model=Other())
+
+
+class Other:
+    """Another provider's."""
+
+    name, is_remote = "other:model@1", True
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
+        return Embedded([[1.0] for _ in texts])
+
+
+def test_a_long_question_that_is_refused_is_asked_by_its_beginning(
+    long: Conversation, provider: ScriptedProvider
+) -> None:
+    provider.embeddings.refuses = lambda text: len(text) > meaning.SHORT_CHARACTERS
+    assert meaning.of_question(long.pk, f"{QUESTION} {'And why? ' * 100}")
+
+
+def test_an_index_that_cannot_be_written_holds_up_one_reply(
+    long: Conversation, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recalled(long)
+    Embedding.objects.filter(message__in=long.messages.order_by("-pk")[:4]).delete()
+    monkeypatch.setattr(meaning, "QUESTION_SECONDS", 0.2)
+    provider.embeddings.delay = 20
+    provider.embeddings.requests.clear()
+    assert [recalled(long)[0] for _ in range(3)] == [FACT] * 3
+    assert len(provider.embeddings.requests) == 1
+    provider.embeddings.delay = 0
+    assert meaning.of_question(long.pk, "Another question?")  # One text is not a batch.
+
+
+def test_in_a_transaction_no_index_is_written_by_a_provider(long: Conversation, provider: ScriptedProvider) -> None:
+    memory = ConversationMemory.open(conversation_id=long.pk)
+    memory.recall(QUESTION)
+    Embedding.objects.filter(conversation=long).delete()
+    provider.embeddings.requests.clear()
+    with transaction.atomic():
+        memory.recall(QUESTION)
+    assert not provider.embeddings.requests
+    memory.recall(QUESTION)
+    assert provider.embeddings.requests
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), RuntimeError("secret"), ValueError(), OSError()])
+def test_whatever_an_embedder_does_wrong_costs_the_meaning_alone(long: Conversation, fault: Exception) -> None:
+    with pytest.raises(ProviderError, match="provider_down"):
+        meaning.of_texts(long.pk, ["Why?"], model=Broken(fault))
+    memory = ConversationMemory.open(embedder=Broken(fault), conversation_id=long.pk)
+    assert FACT in [message.text for message in memory.recall(QUESTION)]
+
+
+class Broken(Other):
+    """A programmer's own, with a fault."""
+
+    def __init__(self, fault: Exception) -> None:
+        self._fault = fault
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
+        raise self._fault
+
+
+def test_too_few_vectors_are_none(conversation: Conversation) -> None:
+    class Few(Other):
+        def embed(self, texts: Sequence[str], *, seconds: float) -> Embedded:
+            return Embedded([])
+
+    with pytest.raises(ProviderError, match="garbled"):
+        meaning.of_texts(conversation.pk, ["Why?"], model=Few())
+
+
+def test_an_embedder_that_cannot_be_made_costs_the_meaning_alone(long: Conversation, settings: Settings) -> None:
+    embedder().close()  # type: ignore[attr-defined]  # it is the one of an endpoint
+    embedder.cache_clear()
+    settings.POCKETCHAT_EMBEDDER_API_KEY = "ключ"
+    assert recalled(long)[0] == FACT
+    with pytest.raises(CommandError, match="not_configured"):
+        call_command("index_messages")
+    settings.POCKETCHAT_EMBEDDER_API_KEY = ""

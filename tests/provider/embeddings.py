@@ -2,11 +2,12 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from tests.provider.play import send_json
+from tests.provider.play import JSON_HEAD, send_json
 from tests.provider.wire import Exchange
 
 DIMENSIONS = 96
@@ -23,6 +24,10 @@ class Embeddings:
     """Seconds before each answer."""
     status: int = 200
     error: dict[str, Any] = field(default_factory=lambda: {"error": {"message": "It is down.", "code": None}})
+    refuses: Callable[[str], bool] = lambda _text: False
+    """Texts that make it refuse a whole request."""
+    raw: bytes = b""
+    """A body in place of any answer."""
     answers: Any = None
     """In place of a right answer."""
 
@@ -32,8 +37,14 @@ class Embeddings:
         await asyncio.sleep(self.delay)
         if not isinstance(body.get("input"), list):
             await send_json(exchange, 400, {"error": {"message": "'input' is required."}})
+        elif any(map(self.refuses, body["input"])):
+            await send_json(exchange, 400, {"error": {"message": "An input was refused."}})
         elif self.status != 200:
             await send_json(exchange, self.status, self.error)
+        elif self.raw:
+            exchange.start(200, JSON_HEAD | {"content-length": str(len(self.raw))})
+            await exchange.send(self.raw)
+            exchange.finish()
         else:
             await send_json(exchange, 200, _embedded(body) if self.answers is None else self.answers)
 

@@ -106,6 +106,8 @@ def data(*vectors: Any) -> dict[str, Any]:
         data([1.0], [float("nan")], [1.0]),
         data([], [], []),
         data([1.0] * 16_001, [1.0] * 16_001, [1.0] * 16_001),
+        data([10**400], [1.0], [1.0]),
+        {"data": [{"index": 10**400, "embedding": [10**400]}] * 3},
     ],
 )
 def test_an_answer_that_is_none_is_refused(provider: ScriptedProvider, embedder_at: Make, answer: Any) -> None:
@@ -131,3 +133,9 @@ def test_nobody_waits_longer_than_they_said(provider: ScriptedProvider, embedder
 def test_a_server_that_is_away_is_unreachable(embedder_at: Make) -> None:
     with pytest.raises(ProviderError, match="unreachable"):
         embedder_at(url="http://127.0.0.1:9/v1").embed(TEXTS, seconds=2)
+
+
+def test_an_answer_too_deep_to_be_read_is_refused(provider: ScriptedProvider, embedder_at: Make) -> None:
+    provider.embeddings.raw = b"[" * 200_000
+    with pytest.raises(ProviderError, match="garbled"):
+        embedder_at().embed(TEXTS, seconds=5)
