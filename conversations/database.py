@@ -47,6 +47,10 @@ in_search_thread = Threads("searches", most=2)
 """A search reads a whole conversation: the end of a reply must not wait for those of others."""
 
 
+in_recall_thread = Threads("recalls", most=4)
+"""What a model is sent is put together here: an embedder may be waited for, twice, while other replies go on."""
+
+
 async def insist(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """The same, even if the database is away for a while: what was answered must not be lost to a restart."""
     deadline = time.monotonic() + PATIENCE

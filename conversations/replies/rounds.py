@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations import turns
 from conversations.blocks import call_block
-from conversations.database import in_thread, insist
+from conversations.database import in_recall_thread, in_thread, insist
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.providers.values import ChatModel, ToolCall, ToolResult
@@ -66,7 +66,7 @@ class Rounds:
 
     async def _ask_once(self, model: ChatModel, tools: Mapping[str, Tool], *, must_answer: bool) -> None:
         draft, current = self._draft, self._draft.current
-        current.asked = asked = await in_thread(
+        current.asked = asked = await in_recall_thread(
             prepared, self._turn, draft, tools, must_answer=must_answer, is_tightened=draft.is_tightened
         )
         current.begin()

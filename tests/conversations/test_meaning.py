@@ -1,8 +1,9 @@
 """A provider's embeddings: they cost a reply at most a moment, a transaction nothing, and leave a trace."""
 
+import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from io import StringIO
 from typing import Any
 
@@ -15,13 +16,17 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations import index, meaning, recollections
+from conversations.database import in_thread
 from conversations.memory import ConversationMemory
-from conversations.models import Conversation, Embedding, Message, ModelCall
+from conversations.models import Conversation, Embedding, Message, ModelCall, Turn
 from conversations.outlook import next_context
 from conversations.providers.errors import ProviderError
-from conversations.providers.registry import embedder
-from conversations.providers.values import Embedded
-from tests.factories import exchange, make_conversation
+from conversations.providers.registry import chat_model_info, embedder
+from conversations.providers.values import ChatEvent, ChatRequest, Embedded, Finished, TextDelta
+from conversations.replies.draft import Draft
+from conversations.replies.rounds import Rounds
+from conversations.streams import Publisher, Wire
+from tests.factories import ask, exchange, make_conversation
 from tests.provider import ScriptedProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -158,6 +163,56 @@ def test_a_trace_of_an_erased_conversation_is_none(conversation: Conversation, p
     Conversation.objects.filter(pk=pk).delete()
     assert len(meaning.of_texts(pk, ["Why?"])) == 1
     assert not ModelCall.objects.exists()
+
+
+class Echo:
+    """A model of a programmer's own, which answers at once."""
+
+    info, takes_tools = chat_model_info("own:echo"), False
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
+        yield TextDelta("Yes.")
+        yield Finished(None, None, None, None, was_cut_off=False)
+
+
+def test_waiting_for_an_embedder_holds_up_no_other_reply(
+    long: Conversation, owner: User, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index lacks something, and the question's meaning is not known: both are waited for."""
+    monkeypatch.setattr(meaning, "QUESTION_SECONDS", 2.0)
+    provider.embeddings.delay = 1.5
+    turns = [_asked_in_a_copy(long, owner, f"{QUESTION} {number}") for number in range(6)]
+    provider.embeddings.requests.clear()
+
+    async def reply(turn: Turn) -> str:
+        draft, wire = Draft(), Wire()
+        publisher = Publisher(wire, turn.pk)
+        await Rounds(turn, draft, publisher).run(Echo(), {})
+        await publisher.close(None)
+        await wire._redis.aclose()
+        return draft.current.text
+
+    async def replies_and_saves() -> tuple[list[str], float]:
+        replies = [asyncio.create_task(reply(turn)) for turn in turns]
+        while len(provider.embeddings.requests) < 4:  # noqa: ASYNC110  # it counts in a thread of its own
+            await asyncio.sleep(0.02)
+        began = time.monotonic()
+        await asyncio.gather(*(in_thread(Turn.objects.count) for _ in range(4)))
+        took = time.monotonic() - began
+        return await asyncio.gather(*replies), took
+
+    answers, took = asyncio.run(asyncio.wait_for(replies_and_saves(), 60))
+    assert answers == ["Yes."] * 6
+    assert took < 1
+
+
+def _asked_in_a_copy(long: Conversation, owner: User, question: str) -> Turn:
+    copy = make_conversation(owner)
+    said = [(row.role, row.text) for row in long.messages.order_by("pk")[:40]]
+    ConversationMemory.open(conversation_id=copy.pk).add_all(said)
+    turn = ask(copy, question)
+    turn.refresh_from_db()
+    return turn
 
 
 REFUSED = "Something no provider wants to read."
