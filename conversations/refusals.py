@@ -65,6 +65,16 @@ class TooManySuggestions(Refusal):
         super().__init__(f"A title can be asked for {limit} times a minute. Wait a moment.", limit=limit)
 
 
+class TooManyRecalls(Refusal):
+    """Somebody has older turns looked for faster than is good for the others, and for the embedder's bill."""
+
+    code = "too_many_recalls"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Older turns can be looked for {limit} times a minute. Wait a moment.", limit=limit)
+
+
 class NewerMessages(Refusal):
     """The conversation went on since the sender looked at it."""
 

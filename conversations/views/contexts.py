@@ -45,9 +45,11 @@ def saw(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 @require_http_methods(["POST"])
 @for_people_logged_in
-@embedded_between
 def meter(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResponse:
-    """The meter while one types, with where the window then begins, and with the panel when that is open."""
+    """The meter while one types, with where the window then begins, and with the panel when that is open.
+
+    A provider is not asked what a draft means each time: a question that is sent or looked at on purpose goes there.
+    """
     form = _form(request)
     with access.as_of_one_moment():
         found = _conversation(request, conversation_id)

@@ -111,7 +111,7 @@ def test_an_embedder_that_is_slow_costs_the_reply_a_moment_and_the_meaning(
     assert len(provider.embeddings.requests) == 2
 
 
-@pytest.mark.parametrize("surface", ["api", "meter", "panel"])
+@pytest.mark.parametrize("surface", ["api", "panel"])
 def test_a_preview_waits_for_no_network_in_its_transaction_and_brings_back_the_same(
     long: Conversation,
     provider: ScriptedProvider,
@@ -128,13 +128,11 @@ def test_a_preview_waits_for_no_network_in_its_transaction_and_brings_back_the_s
         return embed(*args, **kwargs)
 
     monkeypatch.setattr(type(embedder()), "embed", watched)
-    address = f"/c/{long.pk}/"
     if surface == "api":
         found = api.get(f"/api/v1/conversations/{long.pk}/context", {"prompt": QUESTION}).json()["recalled"]
         assert found[0]["ids"] == list(long.messages.order_by("pk").values_list("pk", flat=True)[:2])
     else:
-        url = {"meter": f"{address}context/meter/", "panel": f"{address}context/"}[surface]
-        assert page.post(url, {"text": QUESTION}).status_code == 200
+        assert page.post(f"/c/{long.pk}/context/", {"text": QUESTION}).status_code == 200
     assert asked_in_transaction == [False]
     scores = [one.score for one in next_context(long, QUESTION).record.recalled]
     meaning.forget()
@@ -163,6 +161,21 @@ def test_a_trace_of_an_erased_conversation_is_none(conversation: Conversation, p
     Conversation.objects.filter(pk=pk).delete()
     assert len(meaning.of_texts(pk, ["Why?"])) == 1
     assert not ModelCall.objects.exists()
+
+
+def test_what_is_typed_and_not_sent_is_not_told_to_a_provider(
+    long: Conversation, provider: ScriptedProvider, page: Client
+) -> None:
+    for draft in ("Where", "Where does", QUESTION):
+        for panel in ({}, {"panel": "open"}):
+            answer = page.post(f"/c/{long.pk}/context/meter/", {"text": draft, **panel})
+            assert answer.status_code == 200
+    assert not provider.embeddings.requests
+    assert not ModelCall.objects.exists()
+    assert FACT in page.post(f"/c/{long.pk}/context/meter/", {"text": QUESTION, "panel": "open"}).content.decode()
+    page.post(f"/c/{long.pk}/context/", {"text": QUESTION})  # The panel is opened on purpose,
+    page.post(f"/c/{long.pk}/context/meter/", {"text": QUESTION})  # and what it learned is at hand.
+    assert [asked["input"] for asked in provider.embeddings.requests] == [[QUESTION]]
 
 
 class Echo:

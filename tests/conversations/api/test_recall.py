@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -71,3 +72,18 @@ def test_an_empty_conversation_has_nothing(api: APIClient, conversation: Convers
 def test_when_the_embedder_is_away_it_is_said(api: APIClient, long: Conversation) -> None:
     response = recall(api, long, q=QUESTION)
     assert (response.status_code, response.json()["code"]) == (503, "recall_unavailable")
+
+
+def test_a_person_looks_for_so_much_and_another_is_not_held_up(
+    api: APIClient, long: Conversation, stranger: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.api.recall.MOST_RECALLS", 2)
+    foreign = make_conversation(stranger)
+    cache.clear()
+    statuses = [recall(api, long, q="Why?").status_code for _ in range(3)]
+    refused = recall(api, long, q="Why?")
+    assert statuses == [200, 200, 429]
+    assert (refused.json()["code"], refused.json()["limit"]) == ("too_many_recalls", 2)
+    api.force_authenticate(stranger)
+    assert recall(api, foreign, q="Why?").status_code == 200
+    cache.clear()
