@@ -172,7 +172,8 @@ def _tightened(budget: Budget, *, least: int, refused: Record | None) -> Budget:
         smaller,
         window=window,
         history=min(smaller.history, refused.tokens_of("window") // 2),
-        retrieved=min(smaller.retrieved, retrieved // 2),
+        # The summary is needed the more, the less is sent of what it stands for.
+        retrieved=min(budget.retrieved, max(refused.tokens_of("summary"), retrieved // 2)),
     )
 
 

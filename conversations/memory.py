@@ -4,6 +4,7 @@ It reads and writes what the pages and the API do, by the functions they use.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, Self
@@ -14,6 +15,7 @@ from django.http import Http404
 from conversations import appending, index, meaning
 from conversations.context import recalled
 from conversations.models import Conversation, Message
+from conversations.providers.errors import ProviderError
 from conversations.providers.values import Embedder
 from conversations.recollections import ON_DEMAND, best
 from conversations.text import clean, is_blank
@@ -220,6 +222,8 @@ class DatabaseStore:
         embedder: Embedder | None,
     ) -> list[Remembered]:
         branch = index.branch_of(conversation_id, self._head(conversation_id))
+        with suppress(ProviderError):  # A program waits, also until the embedder is loaded; without, words must do.
+            index.write(index.unindexed(conversation_id, model=embedder)[:ON_DEMAND], model=embedder)
         vector = meaning.if_at_hand(conversation_id, query, model=embedder)
         known = [key for key in without if key is not None]
         hits = best(branch, query, vector, most=most, without=known, completes=ON_DEMAND, model=embedder)

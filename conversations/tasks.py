@@ -32,13 +32,13 @@ def answer(turn_id: str) -> None:
     replies().answer(UUID(turn_id))
     if settings.POCKETCHAT_RECALL:
         _enqueued(index_turn, UUID(turn_id))
-    answered = Turn.objects.filter(pk=turn_id, status=Turn.Status.COMPLETE).values_list("conversation_id", flat=True)
-    if conversation_id := answered.first():
+    ended = Turn.objects.filter(pk=turn_id, finished_at__isnull=False).values_list("conversation_id", flat=True)
+    if conversation_id := ended.first():
         _write_about(conversation_id)
 
 
 def _write_about(conversation_id: UUID) -> None:
-    """Have done in the background what an answer makes due."""
+    """Have done in the background what a turn makes due; one that was stopped is sent and left out as others are."""
     if titles.is_due(conversation_id):
         _enqueued(name_conversation, conversation_id)
     if summaries.is_due(conversation_id):

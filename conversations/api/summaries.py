@@ -46,10 +46,12 @@ class SummarySerializer(VersionSerializer):
 
 
 class CorrectionSerializer(serializers.Serializer[Any]):
-    """`through` is that of the summary as it was read: one that was continued meanwhile is not overwritten."""
+    """`through` is that of the summary as it was read, `version` its `id`: one continued or removed meanwhile is
+    not overwritten, and where `version` is told, one that was corrected."""
 
     text = CleanCharField(max_length=MOST_CHARACTERS, allow_blank=True)
     through = serializers.IntegerField()
+    version = serializers.IntegerField(source="seen", required=False, allow_null=True, default=None)
 
 
 class ConversationSummary(APIView):

@@ -7,6 +7,7 @@ away, and the summary stays as it was; so it does when somebody changed it, or t
 from uuid import UUID
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max
 from django.http import Http404
@@ -26,6 +27,8 @@ from conversations.text import estimate_tokens
 
 SECONDS = 90.0
 """For one piece."""
+LEASE = int(SECONDS) + 30
+"""Seconds after which a worker that was lost while it rolled stands in nobody's way."""
 MOST_PIECES = 4
 """Of one roll, each a version; a conversation that is much longer is caught up with after the next turns."""
 MOST_OF_A_PIECE = 6_000
@@ -45,12 +48,23 @@ def is_due(conversation_id: UUID) -> bool:
 def roll(conversation_id: UUID) -> bool:
     """Continue the summary when it is due; False: it stays as it is.
 
-    Safe to run twice, and beside whatever the owner does.
+    Safe to run twice, and beside whatever the owner does. One at a time: a second one would ask, and pay for, the same.
     """
+    lease = f"rolling:{conversation_id}"
+    if not cache.add(lease, 1, timeout=LEASE):
+        return False
+    try:
+        return _rolled(conversation_id, lease)
+    finally:
+        cache.delete(lease)
+
+
+def _rolled(conversation_id: UUID, lease: str) -> bool:
     due = _due(conversation_id)
     count = 0
     while due and count < MOST_PIECES and _is_continued(*due):
         count += 1
+        cache.touch(lease, timeout=LEASE)
     return count > 0
 
 

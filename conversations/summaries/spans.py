@@ -83,7 +83,11 @@ def end_ahead(turns: Sequence[StoredTurn], room: int, *, through: Sequence[int])
     """Where the oldest turns of a window end that make at least a third of its room.
 
     None when a summary ends about there, of those that end at the messages `through`, or when nothing would be left.
+    Where the newest turn is larger than the room, nothing will be left of it either: then it belongs to them.
     """
+    if turns and turns[-1].tokens > room:
+        newest = turns[-1].ids[-1]
+        return None if newest in through else newest
     spent = list(accumulate(turn.tokens for turn in turns))
     ends = [(turn.ids[-1], tokens) for turn, tokens in zip(turns[:-1], spent, strict=False)]
     for end, tokens in ends:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404
 
 from conversations import tree
@@ -58,7 +59,8 @@ def correct(conversation: Conversation, text: str, *, through: int, seen: int | 
         raise SummaryTooLong(size=tokens, limit=limit)
     with transaction.atomic():
         newest = _held(conversation)
-        if newest.through_message_id != through or seen not in (None, newest.pk):
+        is_another = newest.is_removed if seen is None else seen != newest.pk
+        if newest.through_message_id != through or is_another:
             raise SummaryChanged(newest.through_message_id)
         return newest if newest.text == text else _follow(newest, text=text, tokens=tokens)
 
@@ -83,8 +85,16 @@ def remove(conversation: Conversation) -> Summary:
             return newest
         branch = Message.objects.branch(conversation.head_id, rows=tree.WHOLE_BRANCH)
         versions = Summary.objects.filter(conversation=conversation, through_message__in=branch.values("pk"))
-        versions.update(text="", tokens=0)
+        _take_words_of(versions)
         return _follow(newest, text="", tokens=0)
+
+
+def _take_words_of(versions: QuerySet[Summary]) -> None:
+    """And of all that were written from them, on whatever branch: these tell the same."""
+    worded = versions.exclude(text="")
+    while ids := list(worded.values_list("pk", flat=True)):
+        Summary.objects.filter(pk__in=ids).update(text="", tokens=0)
+        worded = Summary.objects.filter(follows__in=ids).exclude(text="")
 
 
 def forget(conversation_id: UUID, message_ids: Collection[int]) -> int:

@@ -31,6 +31,10 @@ _LABEL = re.compile(
 )
 
 
+LEAST_SHARE = 20
+LEAST_TOKENS = 20
+"""What is shorter than a twentieth of what it stands for, and than so many tokens, says next to nothing."""
+
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SENTENCE = re.compile(r"(?:\A|[.!?:\n])[\s\"'“”*-]*")
 """What comes before the first word of a sentence."""
@@ -62,7 +66,7 @@ def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int, only_o
     """Whether an answer, which has been freed of reasoning, may take the place of text with `stands_for` tokens.
 
     `most`: tokens it may have, by our count. `only_of`: the text that it may take names and numbers from, where its
-    model is one that invents some.
+    model is one that invents some, or says next to nothing.
     """
     notes = _LABEL.sub("", unwrapped(clean(answer))).strip()
     if is_blank(notes):
@@ -74,6 +78,8 @@ def judged(answer: str, *, was_cut_off: bool, most: int, stands_for: int, only_o
     if only_of and invented(notes, only_of):
         return Judged("", "invented")
     tokens = estimate_tokens(notes)
+    if only_of and tokens * LEAST_SHARE < min(stands_for, LEAST_SHARE * LEAST_TOKENS):
+        return Judged("", "too_short")
     return Judged(notes, "ok") if tokens <= min(most, stands_for) else Judged("", "too_long")
 
 

@@ -19,7 +19,7 @@ from conversations.models import Conversation, Embedding, Message, Summary, Turn
 from conversations.outlook import next_context
 from conversations.providers.values import Embedded
 from conversations.refusals import ConversationBusy
-from tests.factories import ask, edit, exchange, make_conversation, make_summary
+from tests.factories import ask, edit, exchange, make_conversation, make_summary, make_user
 from tests.stack import ROOT, database_url
 from tests.threads import at_once
 
@@ -295,9 +295,11 @@ def expect_all(conversation: Conversation, names: str) -> None:
         assert [text for text in texts(questions) if text[0] == name] == [f"{name}{number}" for number in range(10)]
 
 
-def test_the_example_in_the_readme_works(conversation: Conversation, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.django_db
+def test_the_example_in_the_readme_works(capsys: pytest.CaptureFixture[str]) -> None:
+    make_user("you@example.org")
     [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    names: dict[str, Any] = {"conversation": conversation}
+    names: dict[str, Any] = {}
     exec(example, names)  # what the README says
     assert names["found"].text == FACT
     assert capsys.readouterr().out.splitlines() == [

@@ -3,7 +3,7 @@
 import pytest
 from django.http import Http404
 
-from conversations import summaries
+from conversations import branches, summaries
 from conversations.models import Conversation, Message, Summary
 from conversations.refusals import SummaryChanged, SummaryEmpty, SummaryTooLong
 from conversations.stand_ins import stand_ins
@@ -96,9 +96,21 @@ def test_a_removal_takes_the_words_of_all_versions_of_the_branch(conversation: C
 
 def test_what_was_removed_can_be_written_by_its_owner(conversation: Conversation) -> None:
     through = make_summary(exchange(conversation)).through_message_id
-    summaries.remove(conversation)
-    written = summaries.correct(conversation, "Mine.", through=through)
+    removed = summaries.remove(conversation)
+    with pytest.raises(SummaryChanged):
+        summaries.correct(conversation, "What I saw before it was removed.", through=through)
+    written = summaries.correct(conversation, "Mine.", through=through, seen=removed.pk)
     assert current(conversation) == written
+
+
+def test_what_was_written_from_a_removed_one_is_gone_from_other_branches_as_well(conversation: Conversation) -> None:
+    trunk, second = exchange(conversation), exchange(conversation)
+    of_trunk = make_summary(trunk, "A secret.")
+    make_summary(second, "The secret, and more.", follows=of_trunk)
+    branches.edit(second.prompt, text="Else?", request_key="e", model="openai:scripted")
+    conversation.refresh_from_db()
+    summaries.remove(conversation)
+    assert set(Summary.objects.values_list("text", flat=True)) == {""}
 
 
 def test_it_can_be_switched_off_and_on(conversation: Conversation) -> None:

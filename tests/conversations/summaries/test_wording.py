@@ -111,6 +111,16 @@ def test_a_message_without_words_is_told_as_such() -> None:
     assert pieces([("user", " "), ("assistant", "Yes.")], 100) == ["User: (no words)\n\nAssistant: Yes."]
 
 
+@pytest.mark.parametrize(
+    ("notes", "stands_for", "outcome"),
+    [("The marine biologist.", 400, "too_short"), ("The marine biologist.", 50, "ok"), ("words, " * 12, 4000, "ok")],
+)
+def test_what_says_next_to_nothing_is_none_where_a_model_does(notes: str, stands_for: int, outcome: str) -> None:
+    found = judged(notes, was_cut_off=False, most=100, stands_for=stands_for, only_of="The marine biologist.")
+    assert found.outcome == outcome
+    assert judged(notes, was_cut_off=False, most=100, stands_for=stands_for).is_good
+
+
 TOLD = "User: My sister Alma's cat is called Pixel. We go to Lisbon on 4 May, for 900 euros."
 
 

@@ -214,8 +214,8 @@ def test_so_does_one_of_a_summary_that_goes_beyond_the_cut(
 def test_what_its_owner_wrote_in_the_place_of_none_is_no_correction(
     page: Client, conversation: Conversation, written: Summary
 ) -> None:
-    summaries.remove(conversation)
-    own = summaries.correct(conversation, "They spoke of wasps.", through=written.through_message_id)
+    removed = summaries.remove(conversation)
+    own = summaries.correct(conversation, "They spoke of wasps.", through=written.through_message_id, seen=removed.pk)
     turn = answer(recorded(ask(conversation, "And?")))
     for path in (context(conversation), address(conversation), f"/turns/{turn.pk}/context/"):
         words = shown(page.get(path))
