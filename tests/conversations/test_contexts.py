@@ -16,7 +16,7 @@ from conversations.models import Conversation, Message, Turn
 from conversations.providers.values import ToolCall, ToolResult, ToolSpec
 from conversations.refusals import PromptTooLong
 from tests.conversations.test_history import grown, head_of
-from tests.factories import answer, ask, edit, exchange, regenerate, reply_of
+from tests.factories import answer, ask, edit, exchange, make_summary, regenerate, reply_of
 
 pytestmark = pytest.mark.django_db
 TOOLS = Toolbox((ToolSpec("look", "Looks.", {}),), 20)
@@ -191,6 +191,19 @@ def test_a_tightened_request_is_half_as_long(conversation: Conversation) -> None
     assert (whole.was_tightened, tight.was_tightened) == (False, True)
     assert (whole.tokens_of("window"), whole.history, tight.history) == (200, 200, 100)
     assert 0 < tight.tokens_of("window") <= 66
+
+
+def test_a_smaller_request_keeps_the_summary(conversation: Conversation) -> None:
+    """When more is left out, what stands for it is wanted the more; turns that are brought back may go."""
+    for number in range(20):
+        answered(conversation, f"{number}?")
+    make_summary(Turn.objects.order_by("created_at")[8], "They counted, from nought to eight and then further on.")
+    turn = ask(conversation, "Next?")
+    whole = context_of(question_of(turn), tools=Toolbox()).record
+    tight = context_of(question_of(turn), tools=Toolbox(), is_tightened=True, refused=whole).record
+    assert whole.summary
+    assert tight.summary == whole.summary
+    assert tight.tokens_of("window") <= whole.tokens_of("window") // 2
 
 
 def test_a_question_that_fitted_is_not_refused_by_what_is_made_smaller_for_it(conversation: Conversation) -> None:

@@ -257,8 +257,9 @@ def reply_waiting_from_version(number: int, conversation: Conversation) -> Itera
         Turn.objects.exclude(conversation=conversation).delete()
 
 
-LONG_NOTES = "{} notes" + " of this and that" * 6 + "."
-"""Long enough for the bundled model, which is not believed when it says next to nothing."""
+def notes(number: str) -> str:
+    """Long enough for the bundled model, which is not believed when it says next to nothing."""
+    return f"{number} notes{' of this and that' * 6}."
 
 
 @pytest.mark.parametrize("ended_by", ["failure", "pace", "reply"])
@@ -273,12 +274,12 @@ def test_what_was_read_before_a_roll_ends_is_kept_and_not_read_again(
     settings.POCKETCHAT_BUNDLED_URL = provider.openai_url
     settings.POCKETCHAT_MODELS = json.dumps({small: {"window": 3200}})
     lived(conversation, 60, tokens=100)
-    third = Reply(fault=Failure("server")) if ended_by == "failure" else Reply(LONG_NOTES.format("Third"))
+    third = Reply(fault=Failure("server")) if ended_by == "failure" else Reply(notes("Third"))
     provider.script(
-        Reply(LONG_NOTES.format("First")),
-        Reply(LONG_NOTES.format("Second")),
+        Reply(notes("First")),
+        Reply(notes("Second")),
         third,
-        *[Reply(LONG_NOTES.format("Fourth"))] * 4,
+        *[Reply(notes("Fourth"))] * 4,
     )
     with monkeypatch.context() as patched, ExitStack() as stack:
         if ended_by == "pace":
@@ -289,8 +290,8 @@ def test_what_was_read_before_a_roll_ends_is_kept_and_not_read_again(
         assert summaries.roll(conversation.pk)
     first, second = Summary.objects.order_by("id")
     assert (first.text, second.text, second.follows_id) == (
-        LONG_NOTES.format("First"),
-        LONG_NOTES.format("Second"),
+        notes("First"),
+        notes("Second"),
         first.pk,
     )
     for version in (first, second):
@@ -302,7 +303,7 @@ def test_what_was_read_before_a_roll_ends_is_kept_and_not_read_again(
     assert summaries.roll(conversation.pk)
     asked = newest_question(provider.requests[before].body)
     told = "".join(newest_question(request.body) for request in provider.requests[:2])
-    assert LONG_NOTES.format("Second") in asked
+    assert notes("Second") in asked
     assert not [number for number in range(60) if f"Question {number}?" in asked and f"Question {number}?" in told]
 
 
@@ -525,6 +526,19 @@ def test_what_tells_of_a_message_is_forgotten_on_every_branch(conversation: Conv
     assert summaries.forget(conversation.pk, [first.prompt_id, second.prompt_id]) == 2
     assert not Summary.objects.filter(pk=kept.pk).exists()
     assert Summary.objects.filter(pk=elsewhere.pk).exists()
+
+
+def test_what_is_being_rolled_is_not_asked_for_once_more(
+    conversation: Conversation, provider: ScriptedProvider
+) -> None:
+    lived(conversation, 13)
+    cache.set(f"rolling:{conversation.pk}", 1)
+    assert not summaries.roll(conversation.pk)
+    assert provider.requests == []
+    cache.delete(f"rolling:{conversation.pk}")
+    provider.script(Reply(NOTES))
+    assert summaries.roll(conversation.pk)
+    assert cache.get(f"rolling:{conversation.pk}") is None
 
 
 def test_the_bundled_model_answers_first_whoever_waits(
