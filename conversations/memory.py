@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Protocol, Self
 from uuid import UUID
 
+from django.db import connection
 from django.http import Http404
 
 from conversations import appending, index, meaning
 from conversations.context import recalled
 from conversations.models import Conversation, Message
+from conversations.providers import registry
 from conversations.providers.errors import ProviderError
 from conversations.providers.values import Embedder
 from conversations.recollections import ON_DEMAND, best
@@ -222,13 +224,19 @@ class DatabaseStore:
         embedder: Embedder | None,
     ) -> list[Remembered]:
         branch = index.branch_of(conversation_id, self._head(conversation_id))
-        with suppress(ProviderError):  # A program waits, also until the embedder is loaded; without, words must do.
-            index.write(index.unindexed(conversation_id, model=embedder)[:ON_DEMAND], model=embedder)
+        self._complete_index(conversation_id, embedder or registry.embedder())
         vector = meaning.if_at_hand(conversation_id, query, model=embedder)
         known = [key for key in without if key is not None]
         hits = best(branch, query, vector, most=most, without=known, completes=ON_DEMAND, model=embedder)
         rows = Message.objects.filter(conversation=conversation_id, pk__in=[hit.message_id for hit in hits])
         return [_remembered(row) for row in rows.order_by("pk")]
+
+    def _complete_index(self, conversation_id: UUID, embedder: Embedder) -> None:
+        """A program waits, also until the embedder is loaded; without it words must do. In a transaction nobody waits
+        for a provider."""
+        if not (embedder.is_remote and connection.in_atomic_block):
+            with suppress(ProviderError):
+                index.write(index.unindexed(conversation_id, model=embedder)[:ON_DEMAND], model=embedder)
 
     def count(self, conversation_id: UUID) -> int:
         branch = Message.objects.branch(self._head(conversation_id), rows=WHOLE_BRANCH)

@@ -30,7 +30,7 @@ def test_a_question_too_long_is_refused_with_its_size_and_the_limit() -> None:
 
 
 def test_the_conversations_own_system_prompt_counts() -> None:
-    question = "word " * 4_000
+    question = "word " * 5_500
     assert checked_prompt(question)
     with pytest.raises(PromptTooLong) as refusal:
         checked_prompt(question, Conversation(system_prompt="word " * 3_000))
