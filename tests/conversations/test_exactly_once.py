@@ -106,7 +106,8 @@ def test_a_turn_handed_to_many_workers_is_answered_by_one(stack: Stack, caller: 
 
 
 def test_viewers_share_one_connection_to_redis(stack: Stack, caller: Caller) -> None:
-    stack.provider.default = Reply("word " * 200, chunk_chars=5, chunk_delay=0.1)
+    # A rule, which goes with the test: a default would stay, and answer those after it for twenty seconds each.
+    stack.provider.on("Why?", Reply("word " * 200, chunk_chars=5, chunk_delay=0.1))
     asked = [caller.ask(caller.make_conversation(), "Why?").json()["id"] for _ in range(3)]
     Viewer().watch(caller.http, asked[0], at_most=4)
     before = connections_to_redis()
