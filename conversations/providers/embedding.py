@@ -165,6 +165,5 @@ def _write(table: Table, file: Path) -> None:
             np.save(temporary, table)
             temporary.close()
             os.replace(temporary.name, file)  # noqa: PTH105  # as plain as it gets
-        except BaseException:
-            Path(temporary.name).unlink(missing_ok=True)
-            raise
+        finally:
+            Path(temporary.name).unlink(missing_ok=True)  # Gone already, unless something went wrong.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conversations.providers import embedding
-from conversations.providers.embedding import BundledEmbedder, shared
+from conversations.providers.embedding import BundledEmbedder, _write, shared
 from conversations.providers.errors import ProviderError
 
 TABLE = np.arange(4096, dtype=np.uint8).reshape(64, 64)
@@ -37,6 +37,13 @@ def test_a_file_that_holds_something_else_is_written_anew(tmp_path: Path, conten
     assert np.array_equal(shared(TABLE, file), TABLE)
     np.save(file, TABLE[::-1])
     assert np.array_equal(shared(TABLE, file), TABLE)
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_put_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "table.npy").mkdir()
+    with pytest.raises(IsADirectoryError):
+        _write(TABLE, tmp_path / "table.npy")
+    assert [file.name for file in tmp_path.iterdir()] == ["table.npy"]
 
 
 def test_where_no_file_can_be_written_each_process_keeps_its_own(tmp_path: Path) -> None:
