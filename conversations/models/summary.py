@@ -52,6 +52,7 @@ class Summary(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        verbose_name_plural = "summaries"
         constraints = [
             # The other half of the reference to the version before.
             models.UniqueConstraint(name="summary_is_known_by_its_conversation", fields=["conversation", "id"]),

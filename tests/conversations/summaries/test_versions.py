@@ -2,6 +2,7 @@
 
 import pytest
 from django.http import Http404
+from django.test import Client
 
 from conversations import branches, summaries
 from conversations.models import Conversation, Message, Summary
@@ -151,3 +152,9 @@ def test_the_way_to_the_nearest_one_is_limited(conversation: Conversation) -> No
     ]
     assert found == [[], [made.pk], [made.pk]]
     assert [one.id for one in stand_ins(conversation.pk, read=[made.through_message_id], before=None)] == [made.pk]
+
+
+def test_the_admin_calls_them_by_their_name(admin_client: Client) -> None:
+    page = admin_client.get("/admin/").content.decode()
+    assert "Summaries" in page
+    assert "Summarys" not in page
