@@ -33,7 +33,7 @@ hypothesis.settings.load_profile("unhurried")
 
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = ["tests.factories.QuickHasher"]
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +91,30 @@ def browser() -> Iterator[Browser]:
     """Gone with its module: while Playwright's event loop runs, no other can run in this thread."""
     with running_chromium() as started:
         yield started
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a module starts for itself, a browser or a product, is started in one of the processes, not in each."""
+    for item in items:
+        asked_for = getattr(item, "fixturenames", ())
+        if not {"browser", "own_stack"}.isdisjoint(asked_for) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Failures are kept under their names alone: with xdist's group behind them, `--last-failed` found none."""
+    kept = session.config.cache
+    if kept is not None and not os.environ.get("PYTEST_XDIST_WORKER"):
+        failed = kept.get("cache/lastfailed", {})
+        kept.set("cache/lastfailed", {_without_group(name): value for name, value in failed.items()})
+
+
+def _without_group(nodeid: str) -> str:
+    # A group stands behind the parameters, which may have an @ of their own.
+    name, bracket, rest = nodeid.rpartition("]")
+    return name + bracket + rest.partition("@")[0]
 
 
 @pytest.hookimpl(tryfirst=True)

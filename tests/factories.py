@@ -4,6 +4,8 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+
 from accounts.models import User
 from conversations import asking, branches, turns
 from conversations.models import Conversation, Message, Summary, Turn
@@ -11,6 +13,12 @@ from conversations.text import estimate_tokens
 
 PASSWORD = "correct horse battery staple"
 _numbers = count(1)
+
+
+class QuickHasher(PBKDF2PasswordHasher):
+    """Passwords that any process of the product can check, and that take no time to make."""
+
+    iterations = 1
 
 
 def make_user(email: str = "") -> User:

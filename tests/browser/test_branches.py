@@ -185,6 +185,7 @@ def test_another_branch_shows_nothing_of_a_reply_and_says_where_it_is(
     expect(page.get_by_text("still being written in this conversation")).to_be_visible()
     page.get_by_role("button", name="Show it").click()
     expect(answers(page)).to_contain_text("word word word")
+    expect(page.locator(".answer .versions-count")).to_contain_text("2 / 2")
     page.get_by_role("button", name="Previous version").click()
     page.get_by_role("button", name="Stop it").click()
     expect(page.get_by_text("in another version")).to_have_count(0)
