@@ -1,24 +1,23 @@
 """Doors for the workers: ids in, one call, safe to run twice."""
 
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from threading import Thread
 from typing import Any
 from uuid import UUID
 
 import structlog
-from celery import Task, shared_task
+from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import asking, branches, recollections, runs, summaries, sweeping, titles, turns
+from conversations import recollections, runs, summaries, sweeping, titles
+from conversations.handing_over import enqueue, requeue
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
-from conversations.streams import BRIEFLY, Shown, announce_end, is_reachable, may_requeue, shown
+from conversations.streams import Shown, announce_end, is_reachable, shown
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +30,7 @@ def answer(turn_id: str) -> None:
     """Answer a queued turn; for a turn that somebody else took, or that has ended, nothing happens."""
     replies().answer(UUID(turn_id))
     if settings.POCKETCHAT_RECALL:
-        _enqueued(index_turn, UUID(turn_id))
+        enqueue("index_turn", UUID(turn_id))
     ended = Turn.objects.filter(pk=turn_id, finished_at__isnull=False).values_list("conversation_id", flat=True)
     if conversation_id := ended.first():
         _write_about(conversation_id)
@@ -40,9 +39,9 @@ def answer(turn_id: str) -> None:
 def _write_about(conversation_id: UUID) -> None:
     """Have done in the background what a turn makes due; one that was stopped is sent and left out as others are."""
     if titles.is_due(conversation_id):
-        _enqueued(name_conversation, conversation_id)
+        enqueue("name_conversation", conversation_id)
     if summaries.is_due(conversation_id):
-        _enqueued(roll_summary, conversation_id)
+        enqueue("roll_summary", conversation_id)
 
 
 @shared_task(name="conversations.index_turn")
@@ -89,7 +88,7 @@ def sweep() -> None:
             if has_redis:
                 announce_end(turn.pk, turn.Status.INTERRUPTED)
                 if settings.POCKETCHAT_RECALL:
-                    _enqueued(index_turn, turn.pk)
+                    enqueue("index_turn", turn.pk)
         did["requeued"] = requeue(swept.waiting) if has_redis else 0
 
 
@@ -107,54 +106,6 @@ def recorded(task: str) -> Iterator[dict[str, int]]:
             runs.record(task, started_at=started_at, finished_at=timezone.now(), did=did, error=error)
 
 
-def requeue(waiting: list[UUID]) -> int:
-    """Hand turns to the queue again that have waited long; returns how many."""
-    count = 0
-    for turn_id in filter(may_requeue, waiting):
-        if not enqueue_answer(turn_id):
-            break
-        count += 1
-    return count
-
-
-def enqueue_answer(turn_id: UUID) -> bool:
-    """Hand a stored question to the workers, within a second; False: the sweep does it later, nothing is lost."""
-    return _enqueued(answer, turn_id)
-
-
-def enqueue_title(conversation_id: UUID) -> bool:
-    """Have a title found because the owner asks for one; False: it will not be."""
-    return _enqueued(suggest_title, conversation_id)
-
-
-def _enqueued(task: "Task[Any, Any]", row_id: UUID) -> bool:
-    # Celery waits for a Redis that hangs for as long as Redis likes. What it waits for goes on without us: should the
-    # task come through after all, it finds its turn or finds it taken.
-    queueing = _queue(task, row_id)
-    try:
-        queueing.result(timeout=BRIEFLY)
-    except Exception as error:  # noqa: BLE001  # whatever the queue's client raises, what is stored stays as it is
-        log.warning("task_not_queued", task=task.name, id=str(row_id), error=type(error).__name__)
-        return False
-    return True
-
-
-def _queue(task: "Task[Any, Any]", row_id: UUID) -> "Future[None]":
-    """In a thread of its own, which ends with the process."""
-    queueing: Future[None] = Future()
-
-    def queue() -> None:
-        try:
-            task.apply_async((str(row_id),), retry=False)
-        except Exception as error:  # noqa: BLE001  # told to whoever waits, who would wait in vain otherwise
-            queueing.set_exception(error)
-        else:
-            queueing.set_result(None)
-
-    Thread(target=queue, name="queueing", daemon=True).start()
-    return queueing
-
-
 @worker_ready.connect
 def prepare_replies(sender: Any, **_: Any) -> None:
     """A worker that will answer loads the models' clients before the first question, not with it."""
@@ -166,30 +117,3 @@ def prepare_replies(sender: Any, **_: Any) -> None:
 def end_replies(**_: Any) -> None:
     """A worker that is asked to stop ends its replies itself: their words are kept, and nobody waits for the sweep."""
     end_running_replies()
-
-
-def take_on(asked: asking.Asked) -> asking.Asked:
-    """Hand a new question to the workers; the viewers of the reply that made way for it learn of its end."""
-    if asked.stopped:
-        announce_end(asked.stopped, Turn.Status.STOPPED)
-    if asked.is_new:
-        enqueue_answer(asked.turn.pk)
-    return asked
-
-
-def remove_version(conversation_id: UUID, message_id: int) -> int:
-    """Delete a version for good; returns the head. The viewers of a reply that went with it learn of its end.
-
-    Raises:
-        Http404, NoOtherVersion
-    """
-    removed = branches.remove(conversation_id, message_id)
-    if removed.stopped:
-        announce_end(removed.stopped, Turn.Status.STOPPED)
-    return removed.head_id
-
-
-def stop_turn(turn: Turn) -> None:
-    """End a reply: at once when it has not begun, within a second by its worker otherwise."""
-    if turns.request_stop(turn):
-        announce_end(turn.pk, turn.Status.STOPPED)

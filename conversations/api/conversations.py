@@ -21,11 +21,11 @@ from conversations.api.serializers import (
     TurnSerializer,
     with_title_source,
 )
+from conversations.handing_over import enqueue_title, remove_version, take_on
 from conversations.models import Conversation
 from conversations.outlook import next_context
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import QueueUnreachable
-from conversations.tasks import enqueue_title, remove_version, take_on
 from conversations.tree import children_of
 
 MESSAGES_AT_MOST = 200

@@ -11,8 +11,8 @@ from conversations import access, asking
 from conversations.api.conversations import answered
 from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.serializers import RegenerateSerializer, TurnSerializer
+from conversations.handing_over import stop_turn
 from conversations.prompts import model_for
-from conversations.tasks import stop_turn
 
 
 class TurnDetail(APIView):

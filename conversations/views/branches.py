@@ -9,11 +9,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations import access, branches
 from conversations.forms import QuestionForm, refused
+from conversations.handing_over import remove_version, take_on
 from conversations.models import Message, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
 from conversations.streams import shown
-from conversations.tasks import remove_version, take_on
 from conversations.views.pages import branch_shown
 from conversations.views.requests import for_people_logged_in, is_partial, number, problem_part, ways_out
 from conversations.views.sidebar import sidebar_of

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from conversations import access, titles
 from conversations.forms import RenameForm
+from conversations.handing_over import enqueue_title
 from conversations.models import Conversation
 from conversations.refusals import TooManySuggestions
-from conversations.tasks import enqueue_title
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of, sidebar_of
 

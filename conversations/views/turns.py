@@ -11,10 +11,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from conversations import access, asking, branches, titles
 from conversations.forms import ComposerForm, RetryForm, refused
+from conversations.handing_over import stop_turn, take_on
 from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
-from conversations.tasks import stop_turn, take_on
 from conversations.tree import is_on_branch
 from conversations.views.pages import branch_shown, home_context, refusal_shown
 from conversations.views.requests import for_people_logged_in, is_partial, to_newest

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from conversations import branches, tasks
+from conversations import branches, handing_over
 from conversations.models import Message, ModelCall, Turn
 from conversations.streams import shown
 from tests.events import Viewer
@@ -51,7 +51,7 @@ def test_an_edit_ends_the_reply_to_its_question_within_a_second_and_keeps_what_w
     question = Message.objects.get(turn_id=live, role="user")
     began = time.monotonic()
     asked = branches.edit(question, text="Why so?", request_key="e", model="openai:scripted", shown=shown)
-    tasks.take_on(asked)
+    handing_over.take_on(asked)
     assert stack.provider.requests[0].wait_until_ended() == "client"
     assert time.monotonic() - began < 1.5
     answered(caller, str(asked.turn.pk))

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis
 
+from conversations.handing_over import enqueue_answer
 from conversations.models import Conversation, Message, Turn
-from conversations.tasks import enqueue_answer
 from tests.events import Viewer
 from tests.factories import ask, branch_texts, exchange
 from tests.provider import Reply

@@ -1,6 +1,7 @@
 """How often something may be done, and that what may be done later stands in no reply's way."""
 
 import time
+from typing import get_args
 
 import pytest
 from django.core.cache import cache
@@ -8,6 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from conversations import background, tasks
+from conversations.handing_over import Task
 from conversations.models import Conversation, ModelCall
 from conversations.pace import keeps_pace
 from conversations.providers.errors import ProviderError
@@ -39,6 +41,11 @@ def test_no_task_is_held_back_in_a_worker() -> None:
     ours = [task for name, task in tasks.answer.app.tasks.items() if name.startswith("conversations.")]
     assert len(ours) > 4
     assert [task.rate_limit for task in ours] == [None] * len(ours)
+
+
+def test_what_is_handed_over_by_its_name_is_a_task() -> None:
+    """The queue takes any name, and a worker throws away what it does not know."""
+    assert {f"conversations.{name}" for name in get_args(Task)} <= set(tasks.answer.app.tasks)
 
 
 def test_a_model_is_asked_so_often_in_the_background(
