@@ -7,19 +7,23 @@ from contextvars import ContextVar
 from functools import wraps
 from hashlib import blake2b
 from threading import Lock
-from typing import Literal, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
 from django.db import connection
 
+from accounts.models import User
+from conversations import pauses
 from conversations.models import ModelCall
+from conversations.pace import may_recall
 from conversations.providers.errors import ProviderError
 from conversations.providers.registry import embedder
 from conversations.providers.values import Embedded, Embedder, Finished
 from conversations.tracing import call_of, keep
 
 P = ParamSpec("P")
+Q = TypeVar("Q", bound="Asking")
 R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
@@ -36,14 +40,6 @@ INDEX_SECONDS = 30.0
 SHORT_CHARACTERS = 500
 """Of a text that the embedder refuses, so many are tried, which hardly any finds too long."""
 
-PAUSE_SECONDS = 30.0
-"""After a provider did not answer, whoever would wait for it does without for so long."""
-
-PAUSING = {"timed_out", "unreachable", "provider_down", "rate_limited"}
-"""Codes that would be the same for the next. What else goes wrong has to do with the text, or is told at once."""
-
-Work = Literal["question", "index"]
-
 MOST_KEPT = 256
 """Meanings of questions in a process, 4 MB: a preview is asked for again while one types, and the request follows."""
 
@@ -51,7 +47,6 @@ Vector = Sequence[float]
 
 _kept: OrderedDict[bytes, Vector] = OrderedDict()
 _lock = Lock()
-_paused_until: dict[tuple[str, Work], float] = {}
 _wanted: ContextVar[list[tuple[UUID, str]] | None] = ContextVar("wanted", default=None)
 
 
@@ -127,12 +122,12 @@ def of_question(conversation_id: UUID, question: str, *, model: Embedder | None 
     model = model or embedder()
     if (known := _at_hand(question, model)) is not None:
         return known
-    if is_paused(model, "question"):
+    if pauses.is_paused(model, "question"):
         raise ProviderError("unreachable")
     try:
         vector = of_text(conversation_id, question, seconds=QUESTION_SECONDS, model=model)
     except ProviderError as error:
-        pause_after(error, model, "question")
+        pauses.pause_after(error, model, "question")
         raise
     with _lock:
         _kept[_key(question, model)] = vector
@@ -158,42 +153,37 @@ def if_at_hand(conversation_id: UUID, question: str, *, model: Embedder | None =
         return None
 
 
-def embedded_between(answer: Callable[P, R]) -> Callable[P, R]:
-    """Run again what reads in a transaction of its own, if it lacked a question's meaning, once that is known."""
+class Asking(Protocol):
+    """A request of Django's, or of the API's."""
+
+    @property
+    def user(self) -> User: ...
+
+
+def embedded_between(answer: Callable[Concatenate[Q, P], R]) -> Callable[Concatenate[Q, P], R]:
+    """Run again what reads in a transaction of its own, if it lacked a question's meaning, once that is known.
+
+    It answers a request of somebody; who asks too often is told what is found by words alone.
+    """
 
     @wraps(answer)
-    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+    def answered(request: Q, /, *args: P.args, **kwargs: P.kwargs) -> R:
         wanted: list[tuple[UUID, str]] = []
         token = _wanted.set(wanted)
         try:
-            first = answer(*args, **kwargs)
+            first = answer(request, *args, **kwargs)
         finally:
             _wanted.reset(token)
-        learned = [one for one in wanted if if_at_hand(*one) is not None]
-        # By words alone, because the embedder does not answer: that is the first answer already.
-        return answer(*args, **kwargs) if learned else first
+        learned = [one for one in wanted if may_recall(request.user) and if_at_hand(*one) is not None]
+        # By words alone, because it is too often, or the embedder does not answer: that is the first answer already.
+        return answer(request, *args, **kwargs) if learned else first
 
     return answered
 
 
-def is_paused(model: Embedder, work: Work) -> bool:
-    """Whether the embedder failed at this work a moment ago, or at the least of all, a question."""
-    now = time.monotonic()
-    return any(_paused_until.get((model.name, kind), 0.0) > now for kind in {work, "question"})
-
-
-def pause_after(error: ProviderError, model: Embedder, work: Work) -> None:
-    """Let nobody wait for this work for a while, if the next would fare no better.
-
-    The bundled one is slow while it is loaded, and never again.
-    """
-    if model.is_remote and error.code in PAUSING:
-        _paused_until[model.name, work] = time.monotonic() + PAUSE_SECONDS
-
-
 def forget() -> None:
     """What this process knows of questions, and of providers that did not answer."""
-    _paused_until.clear()
+    pauses.forget()
     with _lock:
         _kept.clear()
 

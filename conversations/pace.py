@@ -2,6 +2,11 @@
 
 from django.core.cache import cache
 
+from accounts.models import User
+
+MOST_RECALLS = 60
+"""Of one person, a minute: each may embed its question, and up to 64 messages."""
+
 
 def keeps_pace(what: str, *, most: int, seconds: int = 60) -> bool:
     """Count `what` once more; False: that was more than `most` times within so many seconds.
@@ -14,3 +19,8 @@ def keeps_pace(what: str, *, most: int, seconds: int = 60) -> bool:
         return bool(cache.incr(key) <= most)
     except ValueError:  # Its time was over between the two.
         return True
+
+
+def may_recall(user: User) -> bool:
+    """Count a recall that a person has done for no reply: there is no end to those, and a provider may take money."""
+    return keeps_pace(f"recalls:{user.pk}", most=MOST_RECALLS)

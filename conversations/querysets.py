@@ -6,7 +6,7 @@ from typing import Any
 from django.db import models
 
 from accounts.models import User
-from conversations.recall.words import UNSPACED
+from conversations.recall.words import PAIRED
 
 LIVE_STATUSES = ("queued", "streaming")
 """A turn that is still to be answered, or is being answered."""
@@ -117,12 +117,12 @@ class MessageQuerySet(models.QuerySet[Any]):
     def by_mentions(self, query: str) -> "MessageQuerySet":
         """All of them, first those whose text has most of the words of `query`; `score` says how many, 0 for none.
 
-        Words are compared as they are written, whatever their language (`simple`); those of scripts without spaces are
-        also looked for inside of others. `query` as it is counts as one more.
+        Words are compared as they are written, whatever their language (`simple`); those of scripts without spaces, and
+        of Korean, are also looked for inside of others. `query` as it is counts as one more.
         """
         words = list(dict.fromkeys(query.lower().split()))[:MOST_WORDS]
-        whole = [query.strip()] if len(words) > 1 or UNSPACED.search(query) else []
-        parts = [bool(UNSPACED.search(word)) for word in words]
+        whole = [query.strip()] if len(words) > 1 or PAIRED.search(query) else []
+        parts = [bool(PAIRED.search(word)) for word in words]
         score = models.expressions.RawSQL(  # noqa: S611  # the statement is a constant, its values are parameters
             MENTIONS_SQL,
             [[*words, *whole], [True for _ in words] + [False for _ in whole], parts + [True for _ in whole]],

@@ -7,7 +7,7 @@ import structlog
 from django.db import Error as DatabaseError
 from django.db import connection
 
-from conversations import history, index, meaning
+from conversations import history, index, meaning, pauses
 from conversations.context.record import Recalled
 from conversations.context.values import Recollection, StoredTurn
 from conversations.models import Conversation, Message
@@ -92,13 +92,13 @@ def best(
 def _wrote(conversation_id: UUID, ids: Sequence[int], model: Embedder, *, most: int) -> bool:
     """False: nothing, for instance because nobody waits for an embedder that failed a moment ago, nor for a provider in
     a transaction."""
-    if meaning.is_paused(model, "index") or (model.is_remote and connection.in_atomic_block):
+    if pauses.is_paused(model, "index") or (model.is_remote and connection.in_atomic_block):
         return False
     missing = index.unindexed(conversation_id, model=model).filter(pk__in=ids[:MOST_MISSING])[:most]
     try:
         return index.write(missing, seconds=meaning.QUESTION_SECONDS, model=model, is_hasty=True) > 0
     except ProviderError as error:
-        meaning.pause_after(error, model, "index")
+        pauses.pause_after(error, model, "index")
         log.warning("index_not_written", conversation=str(conversation_id), code=error.code)
         return False
 

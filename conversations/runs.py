@@ -7,7 +7,7 @@ from django.db.models import F
 
 from conversations.models import TaskRun
 
-EVERY = {"sweep": timedelta(seconds=5)}
+EVERY = {"sweep": timedelta(seconds=5), "renew_index": timedelta(hours=1)}
 """How often a task is meant to run."""
 
 DAILY = timedelta(days=1)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from conversations import recollections, runs, summaries, sweeping, titles
+from conversations import index, recollections, runs, summaries, sweeping, titles
 from conversations.handing_over import enqueue, requeue
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
@@ -23,6 +23,9 @@ log = structlog.get_logger(__name__)
 
 REPLIES = "replies"
 """The queue of questions."""
+
+RENEWAL_SECONDS = 240
+"""Of an hour: a hundred thousand messages or more, by one processor that others want, too."""
 
 
 @shared_task(name="conversations.answer")
@@ -55,6 +58,13 @@ def index_turn(turn_id: str) -> None:
             recollections.write_all_missing(conversation_id)
         except ProviderError as error:
             log.warning("index_not_written", turn=turn_id, code=error.code)
+
+
+@shared_task(name="conversations.renew_index")
+def renew_index() -> None:
+    """Put into the index again what an older version of the product put there, some minutes of every hour."""
+    with recorded("renew_index") as did:
+        did["renewed"], did["left"] = index.renew(seconds=RENEWAL_SECONDS), index.outdated().count()
 
 
 @shared_task(name="conversations.name_conversation")

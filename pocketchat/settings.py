@@ -297,6 +297,7 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "end abandoned turns": {"task": "conversations.sweep", "schedule": 5.0},
+    "renew the index of recall": {"task": "conversations.renew_index", "schedule": 3600.0},
 }
 
 # --- Static files -----------------------------------------------------------------------------------------------------

@@ -10,16 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access, recollections
+from conversations import access, pace, recollections
 from conversations.api.serializers import CleanCharField
-from conversations.pace import keeps_pace
 from conversations.providers.errors import ProviderError
 from conversations.refusals import TooManyRecalls
 
 MOST_HITS = 50
-
-MOST_RECALLS = 60
-"""Of one person, a minute: each may embed its question, and up to 64 messages."""
 
 
 class RecallUnavailable(APIException):
@@ -68,8 +64,8 @@ class Recall(APIView):
         query = RecallQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         conversation = access.conversation_of(request.user, conversation_id)
-        if not keeps_pace(f"recalls:{request.user.pk}", most=MOST_RECALLS):
-            raise TooManyRecalls(MOST_RECALLS)
+        if not pace.may_recall(request.user):
+            raise TooManyRecalls(pace.MOST_RECALLS)
         try:
             found = recollections.recall(conversation, query.validated_data["q"], k=query.validated_data["k"])
         except ProviderError as error:

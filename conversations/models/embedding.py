@@ -2,12 +2,17 @@
 
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from conversations.models.references import Reference
 
 EMBEDDER_CHARACTERS = 200
+
+VERSION = 2
+"""Of how words are cut (`recall.words`). Raise it when they are cut otherwise, with a migration that moves the index
+`embedding_of_older_version`: then what was written before is written again."""
 
 
 class Embedding(models.Model):
@@ -36,6 +41,7 @@ class Embedding(models.Model):
     )
     language = models.CharField(max_length=20, help_text="PostgreSQL's name of the stemmer the words went through.")
     words = SearchVectorField()
+    version = models.PositiveSmallIntegerField(default=1, help_text="Of how its words were cut.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -57,6 +63,8 @@ class Embedding(models.Model):
             # Read by recall, which looks at all messages of one conversation; and by the database when they are
             # deleted.
             models.Index(fields=["conversation", "message"], name="embedding_of_conversation"),
+            # Read by the task that renews what an older version wrote; mostly empty.
+            models.Index(fields=["conversation"], name="embedding_of_older_version", condition=Q(version__lt=VERSION)),
         ]
 
     def __str__(self) -> str:

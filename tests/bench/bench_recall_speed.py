@@ -10,12 +10,15 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
-from conversations import index, meaning, recollections
+from conversations import meaning, recollections
 from conversations.context.values import Toolbox
 from conversations.contexts import Question, context_of
+from conversations.index.matches import literal
+from conversations.index.writing import WRITE_SQL
 from conversations.models import Conversation, Message
+from conversations.models.embedding import VERSION
 from conversations.providers.registry import embedder
-from conversations.recall.words import spaced
+from conversations.recall.words import said
 from tests.bench.bench_context import grown, question_in, timed
 from tests.bench.bench_replies import say
 
@@ -50,11 +53,11 @@ def indexed(conversation: Conversation, length: int) -> None:
     random = np.random.default_rng(1)
     ids = Message.objects.filter(conversation=conversation).order_by("pk").values_list("pk", flat=True)
     rows = [
-        (embedder().name, index._literal(random.normal(0, 0.04, 512).tolist()), "english", "english", text, pk)
-        for pk, text in zip(ids, map(spaced, texts(length)), strict=False)
+        (embedder().name, literal(random.normal(0, 0.04, 512).tolist()), "english", "english", text, VERSION, pk)
+        for pk, text in zip(ids, map(said, texts(length)), strict=False)
     ]
     with connection.cursor() as cursor:
-        cursor.executemany(index.WRITE_SQL, rows)
+        cursor.executemany(WRITE_SQL, rows)
         cursor.execute("ANALYZE conversations_embedding")
 
 
@@ -70,7 +73,7 @@ def bench_one_recall(settings: Settings, length: int) -> None:
 
     def bare() -> None:
         with connection.cursor() as cursor:
-            cursor.execute(BARE, [index._literal(vector), conversation.pk])
+            cursor.execute(BARE, [literal(vector), conversation.pk])
             cursor.fetchall()
 
     floor = timed(bare)
@@ -87,8 +90,9 @@ def bench_one_recall(settings: Settings, length: int) -> None:
 
 
 INDEX = """
-    INSERT INTO conversations_embedding (message_id, conversation_id, embedder, vector, language, words, created_at)
-    SELECT id, conversation_id, %s, %s::halfvec, 'english', strip(to_tsvector('english', %s || id)), now()
+    INSERT INTO conversations_embedding
+        (message_id, conversation_id, embedder, vector, language, words, version, created_at)
+    SELECT id, conversation_id, %s, %s::halfvec, 'english', strip(to_tsvector('english', %s || id)), 2, now()
     FROM conversations_message WHERE conversation_id = %s
 """
 """All messages say the same and another number."""
@@ -101,7 +105,7 @@ def bench_a_context_with_recall(settings: Settings) -> None:
         conversation = grown(messages)
         [vector] = embedder().embed([text], seconds=60).vectors
         with connection.cursor() as cursor:
-            cursor.execute(INDEX, [embedder().name, index._literal(vector), f"{text} ", conversation.pk])
+            cursor.execute(INDEX, [embedder().name, literal(vector), f"{text} ", conversation.pk])
             cursor.execute("ANALYZE conversations_embedding")
         question = question_in(conversation)
 

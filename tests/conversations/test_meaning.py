@@ -8,6 +8,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client
@@ -15,7 +16,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from conversations import index, meaning, recollections
+from conversations import index, meaning, pace, recollections
 from conversations.database import in_thread
 from conversations.memory import ConversationMemory
 from conversations.models import Conversation, Embedding, Message, ModelCall, Turn
@@ -151,6 +152,28 @@ def test_a_preview_is_shown_also_when_the_embedder_is_away(
     assert len(provider.embeddings.requests) == 1
 
 
+def test_a_person_who_looks_ahead_too_often_is_shown_what_is_found_by_words(
+    long: Conversation,
+    owner: User,
+    stranger: User,
+    provider: ScriptedProvider,
+    page: Client,
+    api: APIClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "MOST_RECALLS", 2)
+    cache.clear()
+    for number in range(3):
+        assert FACT in page.post(f"/c/{long.pk}/context/", {"text": f"{QUESTION} {number}"}).content.decode()
+    for question in (f"{QUESTION} 0", f"{QUESTION} 3"):
+        answer = api.post(f"/api/v1/conversations/{long.pk}/context", {"prompt": question}, format="json")
+        assert answer.json()["recalled"]
+    assert [asked["input"] for asked in provider.embeddings.requests] == [[f"{QUESTION} 0"], [f"{QUESTION} 1"]]
+    assert api.get(f"/api/v1/conversations/{long.pk}/recall", {"q": QUESTION}).status_code == 429
+    assert pace.may_recall(stranger)
+    cache.clear()
+
+
 def test_vectors_of_another_length_are_compared_with_none(long: Conversation, provider: ScriptedProvider) -> None:
     Embedding.objects.filter(conversation=long).update(vector=[1.0, 0.0])
     assert recalled(long)[0] == FACT
@@ -275,7 +298,7 @@ def test_the_command_goes_on_with_the_next_conversation_and_says_what_failed(
         call_command("index_messages", stdout=out, stderr=err)
     failed = Message.objects.filter(content__0__text="Two?").values_list("conversation", flat=True)[0]
     assert err.getvalue() == f"Conversation {failed}: rejected\n"
-    assert out.getvalue().splitlines()[-1] == "4 messages are in the index now that were not."
+    assert out.getvalue().splitlines()[-1] == "4 messages were put into the index."
 
 
 def test_the_command_leaves_an_embedder_alone_that_fails_everywhere(owner: User, provider: ScriptedProvider) -> None:

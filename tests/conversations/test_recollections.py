@@ -205,14 +205,15 @@ def test_the_command_makes_what_is_missing_in_batches_and_goes_on_where_it_was(
     long_unindexed: Conversation, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange(make_conversation(owner))
+    monkeypatch.setattr("conversations.index.writing.BATCH", 2)
     monkeypatch.setattr(index, "BATCH", 2)
     index.write(index.unindexed(long_unindexed.pk)[:5])
     out = StringIO()
     call_command("index_messages", stdout=out)
-    assert out.getvalue().splitlines()[-1] == "21 messages are in the index now that were not."
+    assert out.getvalue().splitlines()[-1] == "21 messages were put into the index."
     assert Embedding.objects.count() == Message.objects.count() == 26
     call_command("index_messages", stdout=out)
-    assert out.getvalue().splitlines()[-1] == "0 messages are in the index now that were not."
+    assert out.getvalue().splitlines()[-1] == "0 messages were put into the index."
 
 
 @pytest.mark.django_db(transaction=True)
@@ -230,7 +231,7 @@ def test_the_command_that_is_killed_goes_on_where_it_was(conversation: Conversat
     assert Embedding.objects.earliest("message").message_id > Message.objects.earliest("pk").pk  # The newest first.
     out = StringIO()
     call_command("index_messages", stdout=out)
-    assert f"{700 - done} messages are in the index now" in out.getvalue()
+    assert f"{700 - done} messages were put into the index" in out.getvalue()
     assert Embedding.objects.count() == 700
 
 
@@ -239,7 +240,7 @@ def test_a_changed_embedder_has_the_command_make_all_anew() -> None:
     Embedding.objects.update(embedder="another@1")
     out = StringIO()
     call_command("index_messages", stdout=out)
-    assert "26 messages are in the index now" in out.getvalue()
+    assert "26 messages were put into the index" in out.getvalue()
     assert set(Embedding.objects.values_list("embedder", flat=True)) == {embedder().name}
 
 

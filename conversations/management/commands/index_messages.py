@@ -14,9 +14,10 @@ MOST_IN_A_ROW = 5
 
 class Command(BaseCommand):
     help = (
-        "Put the messages into the index of recall that it lacks, or that another embedder made: once after an update "
-        "and after a change of the embedder. May be broken off, goes on where it was, and does no harm while people "
-        "chat: what is missing is also made when it is needed. What fails in one conversation keeps no other out."
+        "Put the messages into the index of recall that it lacks, or that an older version or another embedder put "
+        "there: once after an update and after a change of the embedder. May be broken off, goes on where it was, and "
+        "does no harm while people chat: what is missing is also made when it is needed. What fails in one "
+        "conversation keeps no other out."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002  # Django's signature
@@ -39,7 +40,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{done} of {total}", ending="\r" if self.stdout.isatty() else "\n")
             if in_a_row == MOST_IN_A_ROW:
                 break
-        self.stdout.write(f"{done} messages are in the index now that were not.")
+        self.stdout.write(f"{done} messages were put into the index.")
         if failed:
             raise CommandError(_told(failed, gave_up=in_a_row == MOST_IN_A_ROW))
 

@@ -77,7 +77,7 @@ def test_when_the_embedder_is_away_it_is_said(api: APIClient, long: Conversation
 def test_a_person_looks_for_so_much_and_another_is_not_held_up(
     api: APIClient, long: Conversation, stranger: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.api.recall.MOST_RECALLS", 2)
+    monkeypatch.setattr("conversations.pace.MOST_RECALLS", 2)
     foreign = make_conversation(stranger)
     cache.clear()
     statuses = [recall(api, long, q="Why?").status_code for _ in range(3)]

@@ -1,91 +1,20 @@
-"""The memory of one conversation, for programs in Python: append, look back, look for, put a context together.
+"""A handle on the memory of a conversation."""
 
-It reads and writes what the pages and the API do, by the functions they use.
-"""
-
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol, Self
+from collections.abc import Iterable, Sequence
+from typing import Self
 from uuid import UUID
 
-from django.db import connection
-from django.http import Http404
-
-from conversations import appending, index, meaning
 from conversations.context import recalled
-from conversations.models import Conversation, Message
-from conversations.providers import registry
-from conversations.providers.errors import ProviderError
+from conversations.index import INDEXED_ROLES
+from conversations.memory.database import DatabaseStore
+from conversations.memory.store import Remembered, Store
+from conversations.models import Message
 from conversations.providers.values import Embedder
-from conversations.recollections import ON_DEMAND, best
 from conversations.text import clean, is_blank
-from conversations.tree import WHOLE_BRANCH
 
-ROLES = {role.value: role for role in index.INDEXED_ROLES}
+ROLES = {role.value: role for role in INDEXED_ROLES}
 
 EXCERPTS = f"{recalled.EXCERPTS}; what was said between them is left out:"
-
-
-class UnknownConversation(LookupError):
-    """There is none of that id, or it is in the bin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A message. Keys only grow: of two messages the later one has the greater key, and no key is used again.
-
-    A note of excerpts is no message: it has neither key nor moment.
-    """
-
-    key: int | None
-    role: str
-    text: str
-    created_at: datetime | None
-
-
-class Store(Protocol):
-    """Where conversations are kept. All but `count` of an unknown conversation raise `UnknownConversation`, too."""
-
-    def append(self, conversation_id: UUID, said: Sequence[appending.Said]) -> list[Remembered]:
-        """All or none, behind the newest message.
-
-        Raises:
-            ConversationBusy: a reply is being written.
-        """
-        ...
-
-    def newest(self, conversation_id: UUID, n: int) -> list[Remembered]:
-        """The newest `n`, oldest first."""
-        ...
-
-    def matching(
-        self,
-        conversation_id: UUID,
-        query: str,
-        *,
-        most: int,
-        without: Collection[int | None],
-        embedder: Embedder | None,
-    ) -> list[Remembered]:
-        """Those that match best, oldest first; messages with the keys `without` are not looked for."""
-        ...
-
-    def count(self, conversation_id: UUID) -> int:
-        """
-        Raises:
-            UnknownConversation
-        """
-        ...
-
-    def clear(self, conversation_id: UUID) -> int:
-        """How many there were.
-
-        Raises:
-            ConversationBusy: a reply is being written.
-        """
-        ...
 
 
 class ConversationMemory:
@@ -194,70 +123,6 @@ class ConversationMemory:
             return []
         keys = {message.key for message in without}
         return self._store.matching(self.conversation_id, query, most=most, without=keys, embedder=self._embedder)
-
-
-class DatabaseStore:
-    """The conversations of this installation."""
-
-    def append(self, conversation_id: UUID, said: Sequence[appending.Said]) -> list[Remembered]:
-        try:
-            return [_remembered(row) for row in appending.append(conversation_id, said)]
-        except Http404 as error:
-            raise UnknownConversation(conversation_id) from error
-
-    def newest(self, conversation_id: UUID, n: int) -> list[Remembered]:
-        head_id, rows = self._head(conversation_id), n
-        while True:
-            branch = list(Message.objects.branch(head_id, rows=rows))
-            said = [row for row in branch if row.role in ROLES]
-            if len(said) >= n or len(branch) < rows:
-                return [_remembered(row) for row in said[-n:]]
-            rows *= 2  # What tools brought stands between.
-
-    def matching(
-        self,
-        conversation_id: UUID,
-        query: str,
-        *,
-        most: int,
-        without: Collection[int | None],
-        embedder: Embedder | None,
-    ) -> list[Remembered]:
-        branch = index.branch_of(conversation_id, self._head(conversation_id))
-        self._complete_index(conversation_id, embedder or registry.embedder())
-        vector = meaning.if_at_hand(conversation_id, query, model=embedder)
-        known = [key for key in without if key is not None]
-        hits = best(branch, query, vector, most=most, without=known, completes=ON_DEMAND, model=embedder)
-        rows = Message.objects.filter(conversation=conversation_id, pk__in=[hit.message_id for hit in hits])
-        return [_remembered(row) for row in rows.order_by("pk")]
-
-    def _complete_index(self, conversation_id: UUID, embedder: Embedder) -> None:
-        """A program waits, also until the embedder is loaded; without it words must do. In a transaction nobody waits
-        for a provider."""
-        if not (embedder.is_remote and connection.in_atomic_block):
-            with suppress(ProviderError):
-                index.write(index.unindexed(conversation_id, model=embedder)[:ON_DEMAND], model=embedder)
-
-    def count(self, conversation_id: UUID) -> int:
-        branch = Message.objects.branch(self._head(conversation_id), rows=WHOLE_BRANCH)
-        return branch.filter(role__in=ROLES).count()
-
-    def clear(self, conversation_id: UUID) -> int:
-        try:
-            return appending.clear(conversation_id)
-        except Http404 as error:
-            raise UnknownConversation(conversation_id) from error
-
-    def _head(self, conversation_id: UUID) -> int | None:
-        found = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).values_list("head_id").first()
-        if found is None:
-            raise UnknownConversation(conversation_id)
-        head_id: int | None = found[0]
-        return head_id
-
-
-def _remembered(row: Message) -> Remembered:
-    return Remembered(row.pk, row.role, row.text, row.created_at)
 
 
 def _note(found: Sequence[Remembered]) -> Remembered:
