@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
-from conversations.index.packed import BITS, numbers_of, unpacked
+from conversations.index.packed import BITS, are_among, numbers_of, unpacked
 from conversations.models import Message
 from conversations.recall.scores import Candidates, along_branch
 
@@ -47,7 +47,9 @@ class Branch:
 
     def lacks(self, found: Candidates) -> npt.NDArray[np.int64]:
         """The ids of those that are not in the index, or not by the present embedder."""
-        return np.setdiff1d(self.ids[self.is_said], found.ids[~np.isnan(found.likeness)], assume_unique=True)
+        known = found.ids[~np.isnan(found.likeness)]
+        said = self.ids[self.is_said]
+        return said[~are_among(said, known)] if known.size else said
 
     def turn_of(self, message_id: int) -> tuple[int, ...]:
         """The ids of the whole turn of one of the messages; of one before the first question, its own."""

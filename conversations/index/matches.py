@@ -10,10 +10,10 @@ from django.db import connection
 from conversations import meaning
 from conversations.index.branch import Branch
 from conversations.index.languages import lexemes_of
-from conversations.index.packed import BITS, Integers, numbers_of, unpacked
+from conversations.index.packed import BITS, Integers, are_among, numbers_of, unpacked
 from conversations.providers.registry import embedder
 from conversations.providers.values import Embedder
-from conversations.recall.scores import Candidates, Floats, relevance
+from conversations.recall.scores import Candidates, Floats, best_of, relevance
 from conversations.recall.words import is_beginning
 
 MOST_LEXEMES = 60
@@ -66,15 +66,15 @@ def candidates(
         cursor.execute(sql, [*meant, *map(_query, lexemes), branch.conversation_id, *bounds])
         found, *said = cursor.fetchone()
     ids, steps = unpacked(found)
-    at = np.flatnonzero(np.isin(ids, branch.ids, assume_unique=True))
+    at = np.flatnonzero(are_among(ids, branch.ids))
     return Candidates(ids[at], _says(ids, said)[at], _cosines(steps[at]))
 
 
 def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> list[Hit]:
     """The best matches, the best first; those `without` count for the scores of others alone."""
     scores = relevance(found)
-    order = np.argsort(-scores, kind="stable")
-    taken = order[~np.isin(found.ids[order], list(without))][:most]
+    looked_for = np.flatnonzero(~np.isin(found.ids, list(without)))
+    taken = looked_for[best_of(scores[looked_for], most=most)]
     return [Hit(pk, score) for pk, score in zip(found.ids[taken].tolist(), scores[taken].tolist(), strict=True)]
 
 

@@ -21,6 +21,12 @@ def unpacked(value: bytes | None) -> tuple[Integers, Integers]:
     return numbers >> BITS, numbers & MASK
 
 
+def are_among(ids: Integers, others: Integers) -> npt.NDArray[np.bool_]:
+    """Which of the ids are among others, of which there is one or more; both ascend."""
+    found: npt.NDArray[np.bool_] = others[np.minimum(np.searchsorted(others, ids), len(others) - 1)] == ids
+    return found
+
+
 def numbers_of(value: bytes | None) -> Integers:
     """Of `string_agg(int8send(…), '')`; none of None, which stands for no rows."""
     sent: npt.NDArray[Any] = np.frombuffer(value or b"", ">i8")

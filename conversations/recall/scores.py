@@ -59,6 +59,15 @@ def standardised(scores: Floats) -> Floats:
     return result
 
 
+def best_of(scores: Floats, *, most: int) -> npt.NDArray[np.intp]:
+    """The places of the highest scores, the highest first, of equal ones the first; without sorting all the others."""
+    if most >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, -most)[-most]
+    places = np.flatnonzero(scores >= least)
+    return places[np.argsort(-scores[places], kind="stable")][:most]
+
+
 def along_branch(ids: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], head: int) -> npt.NDArray[np.intp]:
     """The places of the messages of the branch that ends in `head`, oldest first, as far back as they are among `ids`.
 

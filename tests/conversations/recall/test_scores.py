@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from conversations.recall.scores import Candidates, along_branch, by_words, relevance, standardised
+from conversations.recall.scores import Candidates, along_branch, best_of, by_words, relevance, standardised
 
 says = arrays.arrays(np.bool_, st.tuples(st.integers(0, 12), st.integers(0, 5)))
 cosines = st.floats(-1, 1) | st.just(float("nan"))
@@ -65,6 +65,12 @@ def test_the_scale_does_not_depend_on_the_order_of_rows(values: list[float], see
     likeness = np.array(values, dtype=np.float64)
     order = np.random.default_rng(seed).permutation(len(likeness))
     assert standardised(likeness)[order] == pytest.approx(standardised(likeness[order]), abs=1e-6)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), st.integers(1, 30))
+def test_the_best_are_those_that_a_sort_puts_first(values: list[float], most: int) -> None:
+    scores = np.array(values)
+    assert best_of(scores, most=most).tolist() == np.argsort(-scores, kind="stable")[:most].tolist()
 
 
 def test_where_no_vector_is_known_the_words_decide() -> None:
