@@ -202,7 +202,7 @@ def test_only_so_many_messages_before_the_question_are_looked_at(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     indexed(conversation, "My sister Alma moved to Lisbon.", "And why did she?")
-    monkeypatch.setattr("conversations.index.branch.MOST_MESSAGES", 11)
+    monkeypatch.setattr("conversations.index.tree.MOST_MESSAGES", 11)
     assert index.branch_of(conversation.pk, conversation.head_id).ids.size == 11
     assert "My sister Alma moved to Lisbon." not in found(conversation, "Alma Lisbon", most=100)
     assert found(conversation, "Why?", most=100).count("And why did she?") == 1

@@ -47,12 +47,12 @@ def words() -> str:
 
 
 def test_the_words_are_cut_anew_and_the_vectors_stay(old: Conversation) -> None:
-    before = [list(row.vector.to_list()) for row in Embedding.objects.order_by("pk")]
+    before = [list(row.vector) for row in Embedding.objects.order_by("pk")]
     assert index.renew(seconds=60) == 4
     assert versions() == {VERSION}
     assert "'doc'" in words()
     assert "cut" not in words()
-    assert [list(row.vector.to_list()) for row in Embedding.objects.order_by("pk")] == before
+    assert [list(row.vector) for row in Embedding.objects.order_by("pk")] == before
 
 
 def test_the_task_tells_what_it_did_and_what_is_left(old: Conversation, owner: User) -> None:
@@ -98,7 +98,7 @@ def test_what_is_in_the_bin_being_answered_or_of_another_embedder_waits(old: Con
 
 def test_until_then_it_is_found_by_what_it_means(old: Conversation) -> None:
     branch = index.branch_of(old.pk, old.head_id)
-    vector = Embedding.objects.earliest("message").vector.to_list()
+    vector = Embedding.objects.earliest("message").vector
     [hit] = recollections.best(branch, "Anything else", vector, most=1, completes=16)
     assert hit.message_id == branch.ids[0]
     assert versions() == {1}, "nobody waits for it"
