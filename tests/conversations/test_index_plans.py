@@ -1,5 +1,6 @@
 """What recall asks of the tables is answered by their indexes, in an installation of realistic size."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -19,12 +20,14 @@ pytestmark = pytest.mark.django_db
 OTHERS, MESSAGES = 40, 1000
 """Conversations beside the one that is looked at, and messages of each."""
 
+CONTENT = json.dumps([{"type": "text", "text": "word " * 150}])
+
 READS_ALL = re.compile("Seq Scan on conversations_(message|embedding)")
 
 GROW = """
     INSERT INTO conversations_message
         (id, conversation_id, turn_id, parent_id, role, content, tokens, tokens_source, created_at)
-    SELECT %(head)s + n, %(conversation)s, %(turn)s, %(head)s + n - 1, 'user', '[]', 1, 'estimate', now()
+    SELECT %(head)s + n, %(conversation)s, %(turn)s, %(head)s + n - 1, 'user', %(content)s, 1, 'estimate', now()
     FROM generate_series(1, %(messages)s) AS n
 """
 
@@ -46,7 +49,13 @@ def among_many(conversation: Conversation, owner: User) -> Conversation:
         for one in [conversation, *(make_conversation(owner) for _ in range(OTHERS))]:
             turn = exchange(one)
             one.refresh_from_db()
-            facts = {"head": one.head_id, "conversation": one.pk, "turn": turn.pk, "messages": MESSAGES}
+            facts = {
+                "head": one.head_id,
+                "conversation": one.pk,
+                "turn": turn.pk,
+                "messages": MESSAGES,
+                "content": CONTENT,
+            }
             cursor.execute(GROW, facts)
             cursor.execute(NEXT)
             Conversation.objects.filter(pk=one.pk).update(head=one.head_id + MESSAGES)
