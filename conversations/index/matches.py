@@ -10,14 +10,14 @@ from django.db import connection
 from conversations import meaning
 from conversations.index.branch import Branch
 from conversations.index.languages import lexemes_of
-from conversations.index.packed import BITS, Integers, are_among, numbers_of, unpacked
+from conversations.index.packed import Integers, are_among, numbers_of
 from conversations.providers.registry import embedder
 from conversations.providers.values import Embedder
 from conversations.recall.scores import Candidates, Floats, best_of, relevance
 from conversations.recall.words import is_beginning
 
 MOST_LEXEMES = 60
-"""Of a question, the longest."""
+"""Of a question, the longest, which are the rarest."""
 
 MOST_LOOKS = 200_000
 """Messages × lexemes: of a question in a conversation of ten thousand messages, 20 words."""
@@ -25,21 +25,31 @@ MOST_LOOKS = 200_000
 FEWEST_LEXEMES = 16
 """However long the conversation."""
 
-SCALE = 1 << BITS - 2
-"""Steps from a cosine of 0 to one of 1, as they are packed; 0 stands for no cosine."""
+ID_BITS, COSINE_BITS, WORD_BITS = 31, 20, 12
+"""Of the number that is handed over of each message: its id, counted from the first that is looked at, how like the
+question it is, and which of the first words it says. What of the others, a second number tells."""
+
+MOST_APART = (1 << ID_BITS) - 1
+"""Ids between the first and the last message: two thousand million, of all conversations together."""
+
+SCALE = 1 << COSINE_BITS - 2
+"""Steps from a cosine of 0 to one of 1; 0 stands for no cosine."""
 
 MATCHES_SQL = f"""
-    SELECT string_agg(int8send(message_id << {BITS} | {{likeness}}), ''){{says}}
+    SELECT string_agg(int8send(
+               ((message_id - %s) << {COSINE_BITS + WORD_BITS}) | ({{cosine}} << {WORD_BITS}) | {{first}}
+           ), ''),
+           {{others}}
     FROM conversations_embedding WHERE conversation_id = %s AND message_id BETWEEN %s AND %s
 """  # noqa: S608  # numbers of ours
-LIKENESS = f"""
+"""One row of two long values, whatever the number of messages: ten thousand rows would take longer to send than to
+find."""
+
+COSINE = f"""
     CASE WHEN embedder = %s AND vector_dims(vector) = %s
     THEN least(greatest((1 - (vector <#> %s::halfvec)) * {SCALE}, 1), {2 * SCALE})::int8 ELSE 0 END
 """
 """`<#>` is the negative product."""
-
-SAYS = ", string_agg(int8send(message_id), '') FILTER (WHERE words @@ %s::tsquery)"
-"""Of each word the few messages that say it: to tell so of all of them would take longer than to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +68,54 @@ def candidates(
     if not branch.ids.size:
         return Candidates(branch.ids, np.empty((0, 0), dtype=np.bool_), np.empty(0))
     most = min(MOST_LEXEMES, max(FEWEST_LEXEMES, MOST_LOOKS // len(branch.ids)))
-    lexemes = lexemes_of(branch.conversation_id, query, most=most)
+    words = list(map(_query, lexemes_of(branch.conversation_id, query, most=most)))
     meant = [] if vector is None else [(model or embedder()).name, len(vector), literal(vector)]
-    sql = MATCHES_SQL.format(likeness="0" if vector is None else LIKENESS, says=SAYS * len(lexemes))
+    last = int(branch.ids[-1])
+    first = max(int(branch.ids[0]), last - MOST_APART)
     with connection.cursor() as cursor:
-        bounds = branch.ids[[0, -1]].tolist()
-        cursor.execute(sql, [*meant, *map(_query, lexemes), branch.conversation_id, *bounds])
-        found, *said = cursor.fetchone()
-    ids, steps = unpacked(found)
-    at = np.flatnonzero(are_among(ids, branch.ids))
-    return Candidates(ids[at], _says(ids, said)[at], _cosines(steps[at]))
+        cursor.execute(
+            _sql(words=len(words), has_meaning=vector is not None),
+            [first, *meant, *words, branch.conversation_id, first, last],
+        )
+        numbers, others = map(numbers_of, cursor.fetchone())
+    return _unpacked(numbers, others, first=first, words=len(words), branch=branch)
+
+
+def _sql(*, words: int, has_meaning: bool) -> str:
+    says = [_says(bit) for bit in range(min(words, WORD_BITS))], [_says(bit) for bit in range(words - WORD_BITS)]
+    first, others = (" | ".join(some) or "0" for some in says)
+    return MATCHES_SQL.format(
+        cosine=COSINE if has_meaning else "0",
+        first=first,
+        others=f"string_agg(int8send({others}), '')" if says[1] else "NULL",
+    )
+
+
+def _says(bit: int) -> str:
+    """A number with this bit, if a message says the word."""
+    return f"CASE WHEN words @@ %s::tsquery THEN {1 << bit}::int8 ELSE 0 END"
+
+
+def _unpacked(numbers: Integers, others: Integers, *, first: int, words: int, branch: Branch) -> Candidates:
+    """Of what was handed over, that of the messages of the branch, in the order of their ids."""
+    order = np.argsort(numbers, kind="stable")  # Of what is in order already, or reversed, this is the quickest.
+    ids = first + (numbers[order] >> COSINE_BITS + WORD_BITS)
+    is_on_branch = are_among(ids, branch.ids)
+    numbers = numbers[order[is_on_branch]]
+    says = _bits(numbers, min(words, WORD_BITS))
+    if others.size:
+        says = np.hstack([says, _bits(others[order[is_on_branch]], words - WORD_BITS)])
+    return Candidates(ids[is_on_branch], says, _cosines(numbers >> WORD_BITS & (1 << COSINE_BITS) - 1))
+
+
+def _bits(numbers: Integers, count: int) -> npt.NDArray[np.bool_]:
+    """Numbers × their lowest bits."""
+    bits: npt.NDArray[np.bool_] = (numbers[:, None] >> np.arange(count) & 1).astype(np.bool_)
+    return bits
+
+
+def _cosines(steps: Integers) -> Floats:
+    return np.where(steps == 0, np.nan, steps / SCALE - 1)
 
 
 def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> list[Hit]:
@@ -81,18 +129,6 @@ def ranked(found: Candidates, *, most: int, without: Collection[int] = ()) -> li
 def literal(vector: Sequence[float]) -> str:
     """As pgvector reads it."""
     return f"[{','.join(f'{value:.6g}' for value in vector)}]"
-
-
-def _says(ids: Integers, said: Sequence[bytes | None]) -> npt.NDArray[np.bool_]:
-    """Messages × words, of the ids of those that say each word."""
-    says = np.zeros((len(ids), len(said)), dtype=np.bool_)
-    for word, sayers in enumerate(said):
-        says[np.searchsorted(ids, numbers_of(sayers)), word] = True
-    return says
-
-
-def _cosines(steps: Integers) -> Floats:
-    return np.where(steps == 0, np.nan, steps / SCALE - 1)
 
 
 def _query(lexeme: str) -> str:
