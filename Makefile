@@ -3,7 +3,13 @@
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
-INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --compile-bytecode
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
+# For commands that only read the code: nobody's settings, nothing is made or asked.
+EXAMPLE := POCKETCHAT_ENV_FILE=/dev/null POCKETCHAT_URL=https://chat.example.org \
+	SECRET_KEY=an-example-of-a-key-that-is-long-enough-0123456789-abcdefghijklmnopqrstuvwxyz \
+	DATABASE_URL=postgres://pocketchat:secret@db.example.org/pocketchat REDIS_URL=redis://cache.example.org/0
+# Compiled is what the processes import; all that is installed would take 70 MB more.
+COMPILED := $(EXAMPLE) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pocketchat.imports
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
@@ -26,10 +32,7 @@ lint: .venv/dev.installed ## Everything of the gate but the tests
 	$(BIN)/mypy pocketchat accounts conversations tests
 	$(BIN)/lint-imports
 	$(BIN)/djlint templates --lint --quiet
-	POCKETCHAT_ENV_FILE=/dev/null POCKETCHAT_URL=https://chat.example.org \
-	SECRET_KEY=an-example-of-a-key-that-is-long-enough-0123456789-abcdefghijklmnopqrstuvwxyz \
-	DATABASE_URL=postgres://pocketchat:secret@db.example.org/pocketchat REDIS_URL=redis://cache.example.org/0 \
-	$(BIN)/python manage.py check --deploy --fail-level WARNING
+	$(EXAMPLE) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 check: lint test ## The gate: lint and tests
 
@@ -65,13 +68,14 @@ clean: ## Remove .venv and caches; var, where the data is, stays
 # A stamp is older than its lock when the lock has changed: then it is installed again.
 .venv/embedded.installed: requirements/embedded.txt $(BIN)/uv
 	@echo "Installing what PocketChat needs into .venv …"
-	@$(INSTALL) -r $< && touch $@
+	@$(INSTALL) -r $< && $(COMPILED) && touch $@
 
 .venv/dev.installed: requirements/dev.txt $(BIN)/uv
 	@echo "Installing what development needs into .venv …"
-	@$(INSTALL) -r $< && touch $@ .venv/embedded.installed
+	@$(INSTALL) -r $< && $(COMPILED) && touch $@ .venv/embedded.installed
 
 $(BIN)/uv: requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PocketChat needs Python 3.11 or newer; name one with make PYTHON=…")'
 	@$(PYTHON) -m venv .venv || { echo "python3 cannot make a virtual environment: on Debian, apt-get install python3-venv" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $< && touch $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@$@ pip uninstall --quiet --python $(BIN)/python pip setuptools && touch $@  # What they are for, uv does.
