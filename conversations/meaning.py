@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 
 from accounts.models import User
@@ -157,7 +158,7 @@ class Asking(Protocol):
     """A request of Django's, or of the API's."""
 
     @property
-    def user(self) -> User: ...
+    def user(self) -> User | AnonymousUser: ...
 
 
 def embedded_between(answer: Callable[Concatenate[Q, P], R]) -> Callable[Concatenate[Q, P], R]:

@@ -1,5 +1,6 @@
 """How often something may be done, counted for all processes together in the cache."""
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 
 from accounts.models import User
@@ -21,6 +22,6 @@ def keeps_pace(what: str, *, most: int, seconds: int = 60) -> bool:
         return True
 
 
-def may_recall(user: User) -> bool:
+def may_recall(user: User | AnonymousUser) -> bool:
     """Count a recall that a person has done for no reply: there is no end to those, and a provider may take money."""
     return keeps_pace(f"recalls:{user.pk}", most=MOST_RECALLS)

@@ -7,13 +7,12 @@ from conversations.index.branch import INDEXED_ROLES, Branch, branch_of
 from conversations.index.matches import Hit, candidates, ranked
 from conversations.index.renewal import outdated, renew
 from conversations.index.vectors import HARMLESS
-from conversations.index.writing import BATCH, VERSION, unindexed, write
+from conversations.index.writing import BATCH, unindexed, write
 
 __all__ = [
     "BATCH",
     "HARMLESS",
     "INDEXED_ROLES",
-    "VERSION",
     "Branch",
     "Hit",
     "branch_of",

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +70,7 @@ def candidates(
         return Candidates(branch.ids, np.empty((0, 0), dtype=np.bool_), np.empty(0))
     most = min(MOST_LEXEMES, max(FEWEST_LEXEMES, MOST_LOOKS // len(branch.ids)))
     words = list(map(_query, lexemes_of(branch.conversation_id, query, most=most)))
-    meant = [] if vector is None else [(model or embedder()).name, len(vector), literal(vector)]
+    meant: list[Any] = [] if vector is None else [(model or embedder()).name, len(vector), literal(vector)]
     last = int(branch.ids[-1])
     first = max(int(branch.ids[0]), last - MOST_APART)
     with connection.cursor() as cursor:

@@ -53,6 +53,8 @@ def test_a_message_is_found_by_its_words_and_by_what_it_means(conversation: Conv
         ("我们上个月在东京塔下面见过面，记得吗？", "东京"),
         ("先週、友達と京都の美術館に行きました。", "美術館"),
         ("我更喜欢喝茶。", "茶？"),
+        ("我每天喝茶和咖啡。", "茶？"),
+        ("우리 집에서 만나요.", "집?"),
         ("ｶﾌｪで会いましょう。", "カフェ"),
         ("우리는 학교에서 만났어요.", "학교"),
         ("เมื่อวานเราไปวัดพระแก้วกัน", "วัดพระแก้ว"),
@@ -168,6 +170,30 @@ def test_a_question_of_many_words_is_looked_for_by_the_longest(conversation: Con
     many = " ".join(f"w{number}" for number in range(200))
     branch = index.branch_of(conversation.pk, conversation.head_id)
     assert matches_of(branch, f"{many} philharmonic").says.any(axis=1).sum() == 1
+
+
+def test_of_many_words_each_is_found_where_it_is_said(conversation: Conversation) -> None:
+    """Those behind the first dozen are handed over beside them."""
+    indexed(conversation, "A zebra.", "The longestwords7.")
+    many = " ".join(f"longestwords{number}" for number in range(20))
+    branch = index.branch_of(conversation.pk, conversation.head_id)
+    matches = matches_of(branch, f"zebra {many}")
+    said = {
+        Message.objects.get(pk=pk).text: says.nonzero()[0].tolist()
+        for pk, says in zip(matches.ids, matches.says, strict=True)
+    }
+    assert len(matches.says.T) > 20
+    assert said["A zebra."] == [len(matches.says.T) - 1]  # The shortest.
+    assert [len(words) for words in said.values()].count(0) == len(said) - 2
+
+
+def test_messages_too_far_apart_are_not_mixed_up(conversation: Conversation) -> None:
+    exchange(conversation, "My sister Alma moved to Lisbon.")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setval(pg_get_serial_sequence('conversations_message', 'id'), %s)", [3 * 10**9])
+    indexed(conversation, "My brother Otto moved to Porto.")
+    assert found(conversation, "Where did Otto move?") == ["My brother Otto moved to Porto."]
+    assert "My sister Alma moved to Lisbon." not in found(conversation, "Alma Lisbon", most=100)
 
 
 def test_a_question_is_stemmed_in_each_language_the_conversation_is_held_in(conversation: Conversation) -> None:

@@ -48,9 +48,9 @@ def among_many(conversation: Conversation, owner: User) -> Conversation:
     with connection.cursor() as cursor:
         for one in [conversation, *(make_conversation(owner) for _ in range(OTHERS))]:
             turn = exchange(one)
-            one.refresh_from_db()
+            head = turn.messages.latest("pk").pk
             facts = {
-                "head": one.head_id,
+                "head": head,
                 "conversation": one.pk,
                 "turn": turn.pk,
                 "messages": MESSAGES,
@@ -58,7 +58,7 @@ def among_many(conversation: Conversation, owner: User) -> Conversation:
             }
             cursor.execute(GROW, facts)
             cursor.execute(NEXT)
-            Conversation.objects.filter(pk=one.pk).update(head=one.head_id + MESSAGES)
+            Conversation.objects.filter(pk=one.pk).update(head=head + MESSAGES)
         cursor.execute(INDEX, [embedder().name, vector, VERSION])
         cursor.execute("ANALYZE conversations_conversation, conversations_turn")
         cursor.execute("ANALYZE conversations_message, conversations_embedding")
