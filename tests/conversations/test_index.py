@@ -182,8 +182,8 @@ def test_of_many_words_each_is_found_where_it_is_said(conversation: Conversation
         Message.objects.get(pk=pk).text: says.nonzero()[0].tolist()
         for pk, says in zip(matches.ids, matches.says, strict=True)
     }
-    assert len(matches.says.T) > 20
-    assert said["A zebra."] == [len(matches.says.T) - 1]  # The shortest.
+    [zebra] = said["A zebra."]
+    assert zebra > 12
     assert [len(words) for words in said.values()].count(0) == len(said) - 2
 
 
