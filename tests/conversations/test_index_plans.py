@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -49,7 +50,7 @@ def among_many(conversation: Conversation, owner: User) -> Conversation:
         for one in [conversation, *(make_conversation(owner) for _ in range(OTHERS))]:
             turn = exchange(one)
             head = turn.messages.latest("pk").pk
-            facts = {
+            facts: dict[str, Any] = {
                 "head": head,
                 "conversation": one.pk,
                 "turn": turn.pk,
