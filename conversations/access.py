@@ -21,6 +21,13 @@ def conversations_of(user: User | AnonymousUser) -> ConversationQuerySet:
     return Conversation.objects.visible_to(user)
 
 
+def bin_of(user: User | AnonymousUser) -> ConversationQuerySet:
+    """All conversations in the bin of `user`."""
+    if isinstance(user, AnonymousUser):
+        return Conversation.objects.none()
+    return Conversation.objects.in_bin_of(user)
+
+
 def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:
     """Raises `Http404` when it is not one `user` may see."""
     conversation: Conversation | None = conversations_of(user).filter(pk=conversation_id).first()

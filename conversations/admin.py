@@ -1,15 +1,25 @@
 """Turns, model calls, summaries and estimates in the admin: how they went and what they took, never what was said."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils import timezone
 
+from accounts.admin import AccountAdmin
+from accounts.models import User
 from conversations import runs
 from conversations.calibration import error_of, sums_of
-from conversations.models import ModelCall, Summary, TaskRun, TokenScale, Turn
+from conversations.handing_over import enqueue_finishing
+from conversations.models import Erasure, ModelCall, Summary, TaskRun, TokenScale, Turn
+from conversations.retention import closing, receipts
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -129,3 +139,126 @@ class TokenScaleAdmin(ReadOnlyAdmin):
     @admin.display(description="tools ×")
     def tools(self, row: TokenScale) -> str:
         return f"{sums_of(row).scale.tools:.2f}"
+
+
+class Verified(admin.SimpleListFilter):
+    """Receipts by what the last look at all stores found."""
+
+    title = "verified"
+    parameter_name = "verified"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002  # Django's signature
+        return [("yes", "every store is clean"), ("no", "not yet, or something was left")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Erasure]) -> QuerySet[Erasure]:  # noqa: ARG002  # Django's signature
+        return queryset.filter(verified_at__isnull=self.value() == "no") if self.value() else queryset
+
+
+@admin.register(Erasure)
+class ErasureAdmin(ReadOnlyAdmin):
+    """Receipts: what was erased, when, why, by whom, and whether every store was read back as clean."""
+
+    list_display = ("began_at", "number", "reason", "by", "named", "erased_at", "verified", "still_left")
+    list_display_links = ("began_at", "number")
+    ordering = ("-began_at",)
+    list_filter = ("reason", Verified)
+    date_hierarchy = "began_at"
+    show_full_result_count = False
+    search_fields = ("id",)
+    search_help_text = "The id of a conversation or of a turn; the number of an account or of a receipt"
+    actions = ("as_json", "as_csv")
+
+    def get_search_results(
+        self,
+        request: HttpRequest,  # noqa: ARG002  # Django's signature
+        queryset: QuerySet[Erasure],
+        search_term: str,
+    ) -> tuple[QuerySet[Erasure], bool]:
+        return (queryset.filter(receipts.naming(search_term)) if search_term.strip() else queryset), False
+
+    @admin.display(description="receipt", ordering="pk")
+    def number(self, erasure: Erasure) -> int:
+        return erasure.pk
+
+    @admin.display(description="names")
+    def named(self, erasure: Erasure) -> str:
+        lists: dict[str, list[Any]] = {
+            "account": erasure.accounts,
+            "conversation": erasure.conversations,
+            "turn": erasure.turns,
+        }
+        counts = [f"{len(ids):,} {name}{'s' if len(ids) > 1 else ''}" for name, ids in lists.items() if ids]
+        return ", ".join(counts) or "nothing"
+
+    @admin.display(description="verified", boolean=True)
+    def verified(self, erasure: Erasure) -> bool:
+        return erasure.is_verified
+
+    @admin.display(description="left")
+    def still_left(self, erasure: Erasure) -> str:
+        return ", ".join(f"{store}: {what}" for store, what in erasure.left.items())
+
+    @admin.action(description="Save as JSON (for replay_erasures)")
+    def as_json(self, request: HttpRequest, queryset: QuerySet[Erasure]) -> HttpResponseBase:  # noqa: ARG002  # Django's signature
+        return _download(receipts.as_json(queryset), "json", "application/json")
+
+    @admin.action(description="Save as CSV")
+    def as_csv(self, request: HttpRequest, queryset: QuerySet[Erasure]) -> HttpResponseBase:  # noqa: ARG002  # Django's signature
+        return _download(receipts.as_csv(queryset), "csv", "text/csv; charset=utf-8")
+
+
+def _download(lines: Iterable[str], suffix: str, content_type: str) -> HttpResponseBase:
+    """Streamed: there may be many."""
+    name = f"erasures-{timezone.now():%Y-%m-%d-%H%M}.{suffix}"
+    return StreamingHttpResponse(
+        lines, content_type=content_type, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class ClosingAccountAdmin(AccountAdmin):
+    """Deleting an account here takes the road that closing it takes: it works no longer at once, and a worker erases
+    everything of it. What goes is counted before, not listed: what people wrote is nobody's business here."""
+
+    def get_deleted_objects(
+        self, objs: Iterable[User], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        users = list(objs)
+        denied = {"account"} if not all(self.has_delete_permission(request, user) for user in users) else set()
+        counts = closing.preview([user.pk for user in users])
+        return [str(user) for user in users], counts, denied, closing.why_not(users)
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        by = cast("User", request.user)
+        closing.close(obj, by=by, is_told=False, now=timezone.now())
+        transaction.on_commit(enqueue_finishing)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for user in queryset:
+            self.delete_model(request, user)
+
+    def log_deletions(self, request: HttpRequest, queryset: Iterable[User]) -> list[LogEntry]:
+        """By number: the history outlives the address."""
+        kind = ContentType.objects.get_for_model(User)
+        by = cast("User", request.user)
+        return [
+            LogEntry.objects.create(
+                user_id=by.pk,
+                content_type=kind,
+                object_id=str(user.pk),
+                object_repr=f"account {user.pk}",
+                action_flag=DELETION,
+                change_message="",
+            )
+            for user in queryset
+        ]
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:  # noqa: ARG002  # Django's signature
+        told = (
+            f"Account {obj_id} can no longer be used. Everything of it is being erased; its receipt says when it was."
+        )
+        self.message_user(request, told)
+        return redirect("admin:accounts_user_changelist")

@@ -5,11 +5,13 @@ from uuid import uuid4
 
 from django import forms
 
+from accounts.models import User
 from conversations.models import Conversation
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.prompts import most_characters
 from conversations.providers.registry import offered_models
 from conversations.refusals import KeyReused, Refusal
+from conversations.retention.closing import expect_password, is_last_administrator
 from conversations.text import clean, line
 
 
@@ -164,3 +166,32 @@ class ModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable
             self.instance.save(update_fields=["model"])
         chosen: Conversation = self.instance
         return chosen
+
+
+class CloseAccountForm(forms.Form):
+    """The password, of those who have one; of the last administrator the word that they know it."""
+
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    is_told = forms.BooleanField(
+        label="I know that nobody can open the administration any more",
+        required=False,
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+        if not user.has_usable_password():
+            del self.fields["password"]
+        if not is_last_administrator(user):
+            self.fields["is_told"].widget = forms.HiddenInput()
+
+    def clean_password(self) -> str:
+        try:
+            expect_password(self._user, password := self.cleaned_data["password"])
+        except Refusal as refusal:
+            raise forms.ValidationError(str(refusal), code=refusal.code) from refusal
+        return str(password)

@@ -10,14 +10,17 @@ from uuid import UUID
 
 import structlog
 from celery import current_app
+from django.utils import timezone
 
-from conversations import asking, branches, turns
+from accounts.models import User
+from conversations import asking, turns
 from conversations.models import Turn
+from conversations.retention.versions import erase_version
 from conversations.streams import BRIEFLY, announce_end, may_requeue
 
 log = structlog.get_logger(__name__)
 
-Task = Literal["answer", "index_turn", "name_conversation", "suggest_title", "roll_summary"]
+Task = Literal["answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures"]
 """Of `conversations.tasks`, those that somebody hands over."""
 
 
@@ -41,6 +44,11 @@ def enqueue_title(conversation_id: UUID) -> bool:
     return enqueue("suggest_title", conversation_id)
 
 
+def enqueue_finishing() -> bool:
+    """Have erasures that were begun finished now; False: it is done with the next round."""
+    return enqueue("finish_erasures")
+
+
 def take_on(asked: asking.Asked) -> asking.Asked:
     """Hand a new question to the workers; the viewers of the reply that made way for it learn of its end."""
     if asked.stopped:
@@ -50,16 +58,13 @@ def take_on(asked: asking.Asked) -> asking.Asked:
     return asked
 
 
-def remove_version(conversation_id: UUID, message_id: int) -> int:
+def remove_version(conversation_id: UUID, message_id: int, *, by: User) -> int:
     """Delete a version for good; returns the head. The viewers of a reply that went with it learn of its end.
 
     Raises:
-        Http404, NoOtherVersion
+        Http404, NoOtherVersion, Held
     """
-    removed = branches.remove(conversation_id, message_id)
-    if removed.stopped:
-        announce_end(removed.stopped, Turn.Status.STOPPED)
-    return removed.head_id
+    return erase_version(conversation_id, message_id, by=by, now=timezone.now()).head_id
 
 
 def stop_turn(turn: Turn) -> None:
@@ -68,26 +73,27 @@ def stop_turn(turn: Turn) -> None:
         announce_end(turn.pk, turn.Status.STOPPED)
 
 
-def enqueue(task: Task, row_id: UUID) -> bool:
+def enqueue(task: Task, *row_ids: UUID) -> bool:
     """Have a worker do it, within a second; False: the queue did not take it."""
     # Celery waits for a Redis that hangs for as long as Redis likes. What it waits for goes on without us: should the
     # task come through after all, it finds its turn or finds it taken.
-    queueing = _queue(task, row_id)
+    queueing = _queue(task, *map(str, row_ids))
     try:
         queueing.result(timeout=BRIEFLY)
     except Exception as error:  # noqa: BLE001  # whatever the queue's client raises, what is stored stays as it is
-        log.warning("task_not_queued", task=f"conversations.{task}", id=str(row_id), error=type(error).__name__)
+        ids = [*map(str, row_ids)]
+        log.warning("task_not_queued", task=f"conversations.{task}", ids=ids, error=type(error).__name__)
         return False
     return True
 
 
-def _queue(task: Task, row_id: UUID) -> "Future[None]":
+def _queue(task: Task, *arguments: str) -> "Future[None]":
     """In a thread of its own, which ends with the process."""
     queueing: Future[None] = Future()
 
     def queue() -> None:
         try:
-            current_app.send_task(f"conversations.{task}", (str(row_id),), retry=False)
+            current_app.send_task(f"conversations.{task}", arguments, retry=False)
         except Exception as error:  # noqa: BLE001  # told to whoever waits, who would wait in vain otherwise
             queueing.set_exception(error)
         else:

@@ -44,9 +44,13 @@ SHORT_CHARACTERS = 500
 MOST_KEPT = 256
 """Meanings of questions in a process, 4 MB: a preview is asked for again while one types, and the request follows."""
 
+KEPT_SECONDS = 600.0
+"""A question's meaning is kept so long, without its words."""
+
 Vector = Sequence[float]
 
-_kept: OrderedDict[bytes, Vector] = OrderedDict()
+_kept: OrderedDict[bytes, tuple[Vector, float]] = OrderedDict()
+"""With the moment until which."""
 _lock = Lock()
 _wanted: ContextVar[list[tuple[UUID, str]] | None] = ContextVar("wanted", default=None)
 
@@ -131,7 +135,7 @@ def of_question(conversation_id: UUID, question: str, *, model: Embedder | None 
         pauses.pause_after(error, model, "question")
         raise
     with _lock:
-        _kept[_key(question, model)] = vector
+        _kept[_key(question, model)] = vector, time.monotonic() + KEPT_SECONDS
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
     return vector
@@ -195,10 +199,12 @@ def _must_wait(question: str, model: Embedder) -> bool:
 
 def _at_hand(question: str, model: Embedder) -> Vector | None:
     with _lock:
+        for old in [key for key, (_, until) in _kept.items() if until < time.monotonic()]:
+            del _kept[old]
         if (key := _key(question, model)) not in _kept:
             return None
         _kept.move_to_end(key)
-        return _kept[key]
+        return _kept[key][0]
 
 
 def _key(question: str, model: Embedder) -> bytes:

@@ -22,11 +22,19 @@ def visible_to(user: User, *, through: str = "") -> models.Q:
     return models.Q(**{f"{through}owner": user, f"{through}trashed_at__isnull": True})
 
 
+def in_bin_of(user: User) -> models.Q:
+    """What makes a conversation one that `user` finds in their bin: nobody else sees it, and no other reader does."""
+    return models.Q(owner=user, trashed_at__isnull=False)
+
+
 class ConversationQuerySet(models.QuerySet[Any]):
-    """Conversations; every reader starts from `visible_to`."""
+    """Conversations; every reader starts from `visible_to`, but for the bin, which starts from `in_bin_of`."""
 
     def visible_to(self, user: User) -> "ConversationQuerySet":
         return self.filter(visible_to(user))
+
+    def in_bin_of(self, user: User) -> "ConversationQuerySet":
+        return self.filter(in_bin_of(user))
 
     def in_sidebar_order(self) -> "ConversationQuerySet":
         """Pinned first, then the most recently active."""

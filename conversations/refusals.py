@@ -1,5 +1,6 @@
 """What is refused, and why: a sentence for the person, a code and facts for the program, a status for HTTP."""
 
+from collections.abc import Collection
 from typing import ClassVar
 from uuid import UUID
 
@@ -87,6 +88,47 @@ class NewerMessages(Refusal):
         )
 
 
+class LastAdministrator(Refusal):
+    """Nobody could open the admin any more; whoever wants that says so."""
+
+    code = "last_administrator"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is the last account that may open the admin: nobody could change anything there any more. "
+            "Nothing was deleted. Confirm that you know it, or make somebody else an administrator first."
+        )
+
+
+class WrongPassword(Refusal):
+    """Closing an account wants its password, whoever is logged in."""
+
+    code = "wrong_password"
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("This is not your password. Nothing was deleted.")
+
+
+class NoPassword(Refusal):
+    """Who logs in elsewhere can only prove in the browser who they are."""
+
+    code = "no_password"
+
+    def __init__(self) -> None:
+        super().__init__("Your account has no password. Close it in the browser, at Your data. Nothing was deleted.")
+
+
+class TooManyPasswords(Refusal):
+    """Somebody guesses."""
+
+    code = "too_many_passwords"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"A password can be tried {limit} times a minute. Wait a moment.", limit=limit)
+
+
 class NotEditable(Refusal):
     """Only what a person asked can be asked in other words."""
 
@@ -103,6 +145,19 @@ class NoOtherVersion(Refusal):
 
     def __init__(self) -> None:
         super().__init__("This is the only version. One has to stay.")
+
+
+class Held(Refusal):
+    """Somebody has to keep it: a hold of the administrator goes before every deletion."""
+
+    code = "held"
+
+    def __init__(self, conversations: Collection[UUID] = ()) -> None:
+        super().__init__(
+            "An administrator holds this, so it must be kept for now. Nothing was deleted. Ask them, if you want it "
+            "gone.",
+            conversations=sorted(map(str, conversations)),
+        )
 
 
 class QueueUnreachable(Refusal):

@@ -7,7 +7,11 @@ from django.db.models import F
 
 from conversations.models import TaskRun
 
-EVERY = {"sweep": timedelta(seconds=5), "renew_index": timedelta(hours=1)}
+EVERY = {
+    "sweep": timedelta(seconds=5),
+    "renew_index": timedelta(hours=1),
+    "finish_erasures": timedelta(seconds=10),
+}
 """How often a task is meant to run."""
 
 DAILY = timedelta(days=1)

@@ -17,6 +17,7 @@ from conversations.handing_over import enqueue, requeue
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
+from conversations.retention import finishing
 from conversations.streams import Shown, announce_end, is_reachable, shown
 
 log = structlog.get_logger(__name__)
@@ -100,6 +101,14 @@ def sweep() -> None:
                 if settings.POCKETCHAT_RECALL:
                     enqueue("index_turn", turn.pk)
         did["requeued"] = requeue(swept.waiting) if has_redis else 0
+
+
+@shared_task(name="conversations.finish_erasures")
+def finish_erasures() -> None:
+    """Look at every erasure that is not settled, until all its stores are clean."""
+    with recorded("finish_erasures") as did:
+        finished = finishing.finish(now=timezone.now())
+        did["looked_at"], did["failed"] = finished.looked_at, finished.failed
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.views import branches, contexts, pages, summaries, titles, turns
+from conversations.views import branches, closing, contexts, data, pages, summaries, titles, turns
 
 app_name = "conversations"
 urlpatterns = [
@@ -26,11 +26,14 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/elsewhere/", branches.elsewhere, name="elsewhere"),
     path("c/<uuid:conversation_id>/messages/<int:message_id>/edit/", branches.edit, name="edit"),
     path("c/<uuid:conversation_id>/messages/<int:message_id>/delete/", branches.remove, name="remove"),
+    path("data/", data.data, name="data"),
     path("sidebar/", pages.sidebar, name="sidebar"),
     path("turns/<uuid:turn_id>/", turns.turn, name="turn"),
     path("turns/<uuid:turn_id>/context/", contexts.saw, name="turn_context"),
     path("turns/<uuid:turn_id>/show/", turns.show, name="show"),
     path("turns/<uuid:turn_id>/stop/", turns.stop, name="stop"),
     path("turns/<uuid:turn_id>/retry/", turns.retry, name="retry"),
+    path("data/close/", closing.close_account, name="close_account"),
+    path("data/closed/", closing.account_closed, name="account_closed"),
     path("api/v1/", include("conversations.api.urls")),
 ]

@@ -6,7 +6,10 @@ A process writes to standard error or, when `manage.py up` gave it a name, to it
 
 import logging
 import logging.config
+import sys
+import threading
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import structlog
@@ -65,6 +68,8 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
         "loggers": {
             # uvicorn has given these handlers and a form of their own.
             **{name: {"level": "INFO", "handlers": [], "propagate": True} for name in ("uvicorn", "uvicorn.error")},
+            # Django's own handlers write whole messages to the terminal in debug mode, and mail them to ADMINS else.
+            **{name: {"level": "INFO", "handlers": [], "propagate": True} for name in ("django", "django.server")},
             # Addresses hold what people search for.
             "uvicorn.access": {"level": "WARNING", "handlers": [], "propagate": True},
         }
@@ -91,12 +96,17 @@ def logging_config(*, folder: Path, process: str, debug: bool) -> dict[str, Any]
 
 def _file_handler(path: Path) -> dict[str, Any]:
     return {
-        "class": "logging.handlers.RotatingFileHandler",
+        "class": "conversations.log_files.FileHandler",
         "filename": str(path),
-        "maxBytes": FILE_BYTES,
-        "backupCount": FILES_KEPT,
-        "delay": True,
+        "max_bytes": FILE_BYTES,
+        "files_kept": FILES_KEPT,
     }
+
+
+def _tell_uncaught(kind: type[BaseException], fault: BaseException | None, trace: TracebackType | None) -> None:
+    """What nobody caught is told as everything else is: Python would print its message, which may quote somebody."""
+    if fault is not None and not issubclass(kind, KeyboardInterrupt | SystemExit):
+        structlog.get_logger(__name__).critical("uncaught", exc_info=(kind, fault, trace))
 
 
 def configure(config: dict[str, Any]) -> None:
@@ -104,6 +114,8 @@ def configure(config: dict[str, Any]) -> None:
     for handler in config["handlers"].values():
         if "filename" in handler:
             Path(handler["filename"]).parent.mkdir(parents=True, exist_ok=True)
+            sys.excepthook = _tell_uncaught
+    threading.excepthook = lambda broke: _tell_uncaught(broke.exc_type, broke.exc_value, broke.exc_traceback)
     logging.config.dictConfig(config)
     structlog.configure(
         processors=[*_shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

@@ -298,6 +298,7 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "end abandoned turns": {"task": "conversations.sweep", "schedule": 5.0},
     "renew the index of recall": {"task": "conversations.renew_index", "schedule": 3600.0},
+    "finish erasures": {"task": "conversations.finish_erasures", "schedule": 10.0},
 }
 
 # --- Static files -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import logging.config
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -178,3 +179,46 @@ def test_an_origin_that_is_not_believed_is_in_no_log(lines: Callable[[], list[An
 def test_an_address_of_ours_is_named_by_its_route(client: Client, lines: Callable[[], list[Any]]) -> None:
     assert client.post("/sidebar/").status_code == 405
     assert [line["event"] for line in lines()] == ["Method Not Allowed (POST): sidebar/"]
+
+
+@pytest.mark.parametrize("where", ["main", "thread"])
+def test_what_nobody_caught_in_a_process_of_ours_is_told_without_its_words(tmp_path: Path, where: str) -> None:
+    """Python would print its message to where the process's output is kept."""
+    code = f"""
+import django, threading
+django.setup()
+def fail():
+    raise ValueError("{CANARY}")
+if "{where}" == "thread":
+    broken = threading.Thread(target=fail)
+    broken.start()
+    broken.join()
+else:
+    fail()
+"""
+    ours = {
+        "POCKETCHAT_VAR": str(tmp_path),
+        "POCKETCHAT_PROCESS": "web",
+        "DJANGO_SETTINGS_MODULE": "pocketchat.settings",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=os.environ | ours, capture_output=True, text=True, check=False
+    )
+    (line,) = (tmp_path / "log" / "web.jsonl").read_text().splitlines()
+    assert json.loads(line)["exception"].startswith("builtins.ValueError\n")
+    assert CANARY not in line + ran.stdout + ran.stderr
+
+
+def test_django_writes_nothing_beside_our_lines_in_debug_mode() -> None:
+    """Its own handler would print whole messages then, and another one mail them."""
+    code = f"""
+import django, logging
+django.setup()
+logging.getLogger("django.request").error("Broke: %s", "{CANARY}", exc_info=ValueError("{CANARY}"))
+logging.getLogger("django.server").error("it is served")
+"""
+    debug = {"DEBUG": "true", "DJANGO_SETTINGS_MODULE": "pocketchat.settings"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=os.environ | debug, capture_output=True, text=True, check=True
+    )
+    assert [json.loads(line)["level"] for line in (ran.stdout + ran.stderr).splitlines()] == ["error", "error"]

@@ -128,7 +128,7 @@ class MessageDetail(APIView):
     def delete(self, request: Request, conversation_id: UUID, message_id: int) -> Response:
         """Delete it with everything below it, for good; a head below it falls back to its neighbour."""
         conversation = access.conversation_of(request.user, conversation_id)
-        conversation.head_id = remove_version(conversation.pk, message_id)
+        conversation.head_id = remove_version(conversation.pk, message_id, by=cast("User", request.user))
         return Response(ConversationSerializer(conversation).data)
 
 

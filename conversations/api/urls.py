@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import contexts, conversations, recall, summaries, turns
+from conversations.api import contexts, conversations, me, recall, summaries, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -34,6 +34,7 @@ urlpatterns = [
     ),
     path("conversations/<uuid:conversation_id>/recall", recall.Recall.as_view(), name="recall"),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
+    path("me", me.Me.as_view(), name="me"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),
     path("turns/<uuid:turn_id>/context", contexts.TurnContext.as_view(), name="turn_context"),

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from conversations import meaning
@@ -22,6 +23,8 @@ from conversations.recall.words import said
 
 BATCH = 64
 """Messages embedded together."""
+
+HOLD_SQL = "SELECT 1 FROM conversations_conversation WHERE id = %s FOR KEY SHARE"
 
 WRITE_SQL = """
     INSERT INTO conversations_embedding
@@ -94,8 +97,7 @@ def _embedded_before(some: Sequence[Message], model: Embedder) -> set[int]:
 
 def _reword(some: Sequence[Message], languages: dict[int, str], model: Embedder) -> None:
     values = [(*_worded(message, languages), message.pk, model.name) for message in some]
-    with connection.cursor() as cursor:
-        cursor.executemany(REWORD_SQL, values)
+    _store(some, REWORD_SQL, values)
 
 
 def _insert(
@@ -105,8 +107,17 @@ def _insert(
         (model.name, None if vector is None else literal(vector), *_worded(message, languages), message.pk)
         for message, vector in zip(some, vectors, strict=True)
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(WRITE_SQL, values)
+    _store(some, WRITE_SQL, values)
+
+
+def _store(some: Sequence[Message], statement: str, values: Sequence[tuple[Any, ...]]) -> None:
+    """With their conversation held first, as whoever erases it holds it: neither waits for the other in a circle."""
+    if not some:
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(HOLD_SQL, [some[0].conversation_id])
+        if cursor.fetchone():
+            cursor.executemany(statement, values)
 
 
 def _worded(message: Message, languages: dict[int, str]) -> tuple[str, str, str, int]:

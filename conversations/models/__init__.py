@@ -2,6 +2,8 @@
 
 from conversations.models.conversation import Conversation
 from conversations.models.embedding import Embedding
+from conversations.models.erasure import Erasure
+from conversations.models.hold import Hold
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
 from conversations.models.summary import Summary
@@ -9,4 +11,15 @@ from conversations.models.task_run import TaskRun
 from conversations.models.token_scale import TokenScale
 from conversations.models.turn import Turn
 
-__all__ = ["Conversation", "Embedding", "Message", "ModelCall", "Summary", "TaskRun", "TokenScale", "Turn"]
+__all__ = [
+    "Conversation",
+    "Embedding",
+    "Erasure",
+    "Hold",
+    "Message",
+    "ModelCall",
+    "Summary",
+    "TaskRun",
+    "TokenScale",
+    "Turn",
+]

@@ -1,6 +1,7 @@
 """What stands in a stream, and where."""
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 START = "0-0"
@@ -19,6 +20,9 @@ BETWEEN = "\n\n"
 """Stands between the words before a call and those after it, where both are told as one text."""
 REQUEUE_EVERY = 30
 """Seconds."""
+SEALED_SECONDS = 3600
+"""As long as any reply may take."""
+LAST_ID = f"{2**64 - 1}-{2**64 - 1}"
 END_OF_IDS = 2**64
 """Redis refuses larger ones, and with them the whole read that they are part of."""
 
@@ -50,8 +54,12 @@ def position(entry_id: str) -> tuple[int, int]:
     return here
 
 
-def stream_key(turn_id: UUID) -> str:
+def stream_key(turn_id: UUID | str) -> str:
     return f"pocketchat:events:{turn_id}"
+
+
+def requeued_key(turn_id: UUID) -> str:
+    return f"pocketchat:requeued:{turn_id}"
 
 
 def fields(event: str, **data: Any) -> tuple[str, str, str, str]:
@@ -73,7 +81,7 @@ class Shown:
 
 def shown(turn_id: UUID) -> Shown:
     """What viewers of a turn have been sent so far; nothing when it is no longer known."""
-    with suppress(RedisError), _briefly_connected() as redis:
+    with suppress(RedisError), briefly_connected() as redis:
         stored: Any = redis.xrange(stream_key(turn_id))
         text, calls = "", set()
         for one in (entry(*raw) for raw in stored):
@@ -92,27 +100,50 @@ def shown(turn_id: UUID) -> Shown:
 def announce_end(turn_id: UUID, status: str) -> None:
     """Tell the viewers of a turn that was ended by somebody else than the worker who streamed it."""
     key = stream_key(turn_id)
-    with suppress(RedisError), _briefly_connected() as redis, redis.pipeline() as both:
+    with suppress(RedisError), briefly_connected() as redis, redis.pipeline() as both:
         both.execute_command("XADD", key, "*", *fields("done", status=status))
         both.expire(key, settings.POCKETCHAT_STREAM_LIFE)
         both.execute()
 
 
+def seal(turn_ids: Iterable[UUID]) -> None:
+    """End the streams of erased turns for good: what they held is gone, and nobody can add to them any more.
+
+    Their workers learn of the erasure within a heartbeat, and may write until then. An id that is the last one possible
+    keeps Redis from taking another.
+
+    Raises:
+        RedisError: it is not known whether it happened.
+    """
+    with briefly_connected() as redis, redis.pipeline() as together:
+        for turn_id in turn_ids:
+            key = stream_key(turn_id)
+            together.delete(key)
+            together.execute_command("XADD", key, LAST_ID, *fields("done", status="stopped"))
+            together.expire(key, SEALED_SECONDS)
+        together.execute()
+
+
+def is_sealed(error: Exception) -> bool:
+    """Whether Redis refused an event because the turn was erased."""
+    return isinstance(error, ResponseError) and "last possible ID" in str(error)
+
+
 def may_requeue(turn_id: UUID) -> bool:
     """True once in a while for each turn: a task that waits in a long queue is not lost."""
-    with suppress(RedisError), _briefly_connected() as redis:
-        return bool(redis.set(f"pocketchat:requeued:{turn_id}", 1, nx=True, ex=REQUEUE_EVERY))
+    with suppress(RedisError), briefly_connected() as redis:
+        return bool(redis.set(requeued_key(turn_id), 1, nx=True, ex=REQUEUE_EVERY))
     return False
 
 
 def is_reachable() -> bool:
     """Whether Redis answers now. A refused connection says so at once, one that hangs within a second."""
-    with suppress(RedisError), _briefly_connected() as redis:
+    with suppress(RedisError), briefly_connected() as redis:
         return bool(redis.ping())
     return False
 
 
-def _briefly_connected() -> Redis:
+def briefly_connected() -> Redis:
     """Whoever asks has a person waiting or rows to see to: a Redis that hangs is as good as none."""
     return Redis.from_url(
         settings.REDIS_URL,

@@ -8,7 +8,7 @@ import structlog
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from conversations.streams.events import fields, stream_key
+from conversations.streams.events import fields, is_sealed, stream_key
 from conversations.streams.story import Story
 from conversations.streams.wire import Wire
 
@@ -35,6 +35,8 @@ class Publisher:
         self._is_certain = False
         """The stream is known to hold exactly what was written; more may follow."""
         self._is_closing = False
+        self._is_sealed = False
+        """The turn was erased: nothing more is written, and nothing logged of it."""
         self._news = asyncio.Event()
         self._writer = asyncio.create_task(self._write_news())
 
@@ -57,7 +59,7 @@ class Publisher:
         self._wire.writers -= 1
         try:
             await self._write()
-            if status is None:
+            if status is None or self._is_sealed:
                 return
             # A stream that vanished after the last word is begun again with all of them, or the end would stand alone.
             if self._is_certain:
@@ -67,7 +69,8 @@ class Publisher:
                 done = fields("done", status=status, text=self._story.text)
                 await self._append("", done, life=settings.POCKETCHAT_STREAM_LIFE)
         except RedisError as error:
-            log.warning("stream_not_closed", key=self._key, error=type(error).__name__)
+            if not is_sealed(error):
+                log.warning("stream_not_closed", key=self._key, error=type(error).__name__)
 
     async def _write_news(self) -> None:
         while not self._is_closing:
@@ -76,6 +79,9 @@ class Publisher:
             try:
                 await self._write()
             except RedisError as error:
+                if is_sealed(error):
+                    self._is_sealed = True
+                    return
                 log.warning("stream_not_written", key=self._key, error=type(error).__name__)
                 self._is_certain = False
                 self._news.set()
@@ -84,7 +90,7 @@ class Publisher:
 
     async def _write(self) -> None:
         """Write the news; from the beginning when it is not certain that the stream holds what came before."""
-        if not self._story.has_news:
+        if self._is_sealed or not self._story.has_news:
             return
         if self._is_certain:
             news = [("XADD", self._key, "NOMKSTREAM", "*", *event) for event in self._story.news()]

@@ -1,12 +1,13 @@
 """Editing a question, going to another version, deleting one. Each works as a page and as an htmx part of it."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.models import User
 from conversations import access, branches
 from conversations.forms import QuestionForm, refused
 from conversations.handing_over import remove_version, take_on
@@ -58,7 +59,7 @@ def remove(request: HttpRequest, conversation_id: UUID, message_id: int) -> Http
     if request.method != "POST":
         return _part_or_page(request, "remove", {"message": message, "below": _messages_below(message)})
     try:
-        remove_version(conversation_id, message.pk)
+        remove_version(conversation_id, message.pk, by=cast("User", request.user))
     except Refusal as refusal:
         return _refused(request, refusal, "remove", {"message": message, "below": _messages_below(message)})
     return branch_shown(request, conversation_id, anchor=fork_anchor(message.parent_id))

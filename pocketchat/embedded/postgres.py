@@ -24,6 +24,13 @@ SETTINGS = {
     # A refused statement would be logged with the values it carried: what people wrote.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
+    # And its message may quote one of them. Whoever sent the statement logs what kind of error it was.
+    "log_min_messages": "log",
+    # The last statement of each connection is kept in memory: its beginning, not its values.
+    "track_activity_query_size": "100",
+    # What was written and is needed no more is deleted, not kept for later use (`manage.py compact`).
+    "wal_recycle": "off",
+    "min_wal_size": "32MB",
 }
 
 

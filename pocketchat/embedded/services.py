@@ -107,6 +107,8 @@ class Workers:
             title="The worker for background tasks",
             command=lambda: self._command("background", *WORKER, *ALONE, *options, "--clock"),
             is_ready=lambda: True,
+            # Without a mail server it prints the mails it sends, which no file may keep.
+            is_heard=True,
         )
 
     def _command(self, name: str, *arguments: str, open_files: tuple[int, ...] = ()) -> Command:

@@ -410,3 +410,21 @@ def test_an_embedder_that_cannot_be_made_costs_the_meaning_alone(long: Conversat
     with pytest.raises(CommandError, match="not_configured"):
         call_command("index_messages")
     settings.POCKETCHAT_EMBEDDER_API_KEY = ""
+
+
+def test_a_question_is_forgotten_after_a_while(
+    conversation: Conversation, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> int:
+        return len(provider.embeddings.requests)
+
+    meaning.of_question(conversation.pk, QUESTION)
+    meaning.of_question(conversation.pk, QUESTION)
+    assert asked() == 1
+    monkeypatch.setattr(meaning, "KEPT_SECONDS", -1.0)
+    meaning.of_question(conversation.pk, "Another?")
+    monkeypatch.undo()
+    assert meaning.if_at_hand(conversation.pk, QUESTION) is not None
+    assert asked() == 2
+    meaning.of_question(conversation.pk, "Another?")
+    assert asked() == 3

@@ -1,0 +1,93 @@
+"""What there is of a person beside their conversations: the rows that name them, their sessions, and what the admin's
+history says of them."""
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
+from django.db.models import Model, Q, QuerySet
+
+from accounts.models import User
+from conversations.retention.ids import Ids
+
+SESSIONS_AT_ONCE = 500
+
+
+def tables() -> list[tuple[type[Model], str]]:
+    """Every table with a column that names a person, and that column."""
+    found = [(relation.related_model, relation.field.name) for relation in User._meta.related_objects]
+    through = [
+        (field.remote_field.through, field.m2m_field_name())
+        for field in User._meta.local_many_to_many + _inherited_many_to_many()
+    ]
+    return sorted({*found, *through}, key=lambda table: (table[0]._meta.label, table[1]))
+
+
+def _inherited_many_to_many() -> list[Any]:
+    return list(User._meta.many_to_many)
+
+
+def counted(accounts: Collection[int]) -> dict[str, int]:
+    """Rows by table, without those that have none."""
+    counts = {"user": User.objects.filter(pk__in=accounts).count()}
+    for model, column in tables():
+        name = str(model._meta.model_name)
+        counts[name] = counts.get(name, 0) + _naming(model, column, accounts).count()
+    counts["session"] = sum(1 for _ in _sessions(accounts, ()))
+    return {name: count for name, count in counts.items() if count}
+
+
+def _naming(model: type[Model], column: str, accounts: Collection[int]) -> "QuerySet[Model]":
+    return model._default_manager.filter(**{f"{column}__in": accounts})
+
+
+def addresses_of(user: User) -> list[str]:
+    further = EmailAddress.objects.filter(user=user).values_list("email", flat=True)
+    return sorted({user.email.lower(), *(address.lower() for address in further)} - {""})
+
+
+def delete(user: User) -> None:
+    """The rows of a person whose conversations are gone; in a transaction."""
+    addresses = addresses_of(user)
+    for key in list(_sessions([user.pk], addresses)):
+        Session.objects.filter(pk=key).delete()
+    # What others did to the account is told there by its address.
+    told = Q()
+    for address in addresses:
+        told |= Q(object_repr__icontains=address) | Q(change_message__icontains=address)
+    LogEntry.objects.filter(told).delete() if addresses else None
+    user.delete()
+
+
+def _sessions(accounts: Collection[int], addresses: Collection[str]) -> Iterator[str]:
+    """Of those who are logged in, and of whoever was about to be: allauth keeps numbers and addresses meanwhile.
+
+    No column says whose a session is, so each is read.
+    """
+    numbers = set(map(str, accounts))
+    for session in Session.objects.iterator(chunk_size=SESSIONS_AT_ONCE):
+        kept = session.get_decoded()
+        text = json.dumps(kept, default=str).lower()
+        if kept.get("_auth_user_id") in numbers or any(address in text for address in addresses):
+            yield session.pk
+
+
+class Accounts:
+    """The store of all of them."""
+
+    name = "account"
+
+    def erase(self, ids: Ids) -> int:
+        """What a restored backup has brought back."""
+        found = self.find(ids)
+        for user in User.objects.filter(pk__in=ids.accounts):
+            delete(user)
+        for session in list(_sessions(ids.accounts, ())) if ids.accounts else ():
+            Session.objects.filter(pk=session).delete()
+        return found
+
+    def find(self, ids: Ids) -> int:
+        return sum(counted(ids.accounts).values()) if ids.accounts else 0

@@ -1,0 +1,20 @@
+"""The page "Your data": what is kept of a person, and what they can do about it; a section for each capability."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from conversations import access, binning
+from conversations.views.requests import for_people_logged_in
+
+
+@require_safe
+@for_people_logged_in
+def data(request: HttpRequest) -> HttpResponse:
+    return render(request, "conversations/data.html", _bin(request))
+
+
+def _bin(request: HttpRequest) -> dict[str, Any]:
+    return {"bin_days": binning.BIN_DAYS, "binned": access.bin_of(request.user).count()}
