@@ -28,6 +28,14 @@ def bin_of(user: User | AnonymousUser) -> ConversationQuerySet:
     return Conversation.objects.in_bin_of(user)
 
 
+def binned_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:
+    """Raises `Http404` when it is not in the bin of `user`."""
+    conversation: Conversation | None = bin_of(user).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise Http404(GONE.format("conversation"))
+    return conversation
+
+
 def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:
     """Raises `Http404` when it is not one `user` may see."""
     conversation: Conversation | None = conversations_of(user).filter(pk=conversation_id).first()

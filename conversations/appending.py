@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import calibration, tree
+from conversations import calibration, searching, tree
 from conversations.asking import fallback_title
 from conversations.models import Conversation, Message, Turn
 from conversations.prompts import model_for
@@ -34,6 +34,7 @@ def append(conversation_id: UUID, said: Sequence[Said]) -> list[Message]:
         now = timezone.now()
         rows = [_appended(conversation, role, text, now) for role, text in said]
         if rows:
+            searching.write(rows)
             conversation.last_activity_at = now
             if conversation.title_source == Conversation.TitleSource.NONE:
                 for field, value in fallback_title(said[0][1]).items():

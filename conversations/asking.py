@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from conversations import calibration, tree
+from conversations import calibration, searching, tree
 from conversations.models import Conversation, Message, Turn
 from conversations.refusals import ConversationBusy, KeyReused, NewerMessages, TooManyReplies
 from conversations.text import clean, clean_blocks, line, preview
@@ -38,10 +38,11 @@ class Asked:
     stopped: UUID | None = None
 
 
-def start(owner: User, *, text: str, request_key: str, model: str) -> Asked:
+def start(owner: User, *, text: str, request_key: str, model: str, goes_on_with: str = "") -> Asked:
     """Begin a conversation with a question; the same key from the same owner finds what it began.
 
-    `text` has been through `checked_prompt`.
+    `text` has been through `checked_prompt`. `goes_on_with` becomes the conversation's own model (empty: the
+    installation's).
 
     Raises:
         Http404: what it began is in the bin.
@@ -49,7 +50,7 @@ def start(owner: User, *, text: str, request_key: str, model: str) -> Asked:
     """
     with transaction.atomic():
         conversation, _ = Conversation.objects.get_or_create(
-            owner=owner, request_key=request_key, defaults=fallback_title(text)
+            owner=owner, request_key=request_key, defaults={**fallback_title(text), "model": goes_on_with}
         )
         return ask(conversation.pk, text=text, request_key=request_key, parent_id=None, model=model)
 
@@ -171,6 +172,7 @@ def _stored_question(conversation: Conversation, text: str, request_key: str, mo
     )
     turn.prompt = prompt
     turn.save(force_insert=True)
+    searching.write_asked(prompt)
     conversation.head = prompt
     conversation.last_activity_at = now
     if conversation.title_source == Conversation.TitleSource.NONE:

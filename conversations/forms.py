@@ -75,6 +75,12 @@ class ComposerForm(QuestionForm):
         return str(self["text"].value() or "")
 
     @property
+    def first_model(self) -> str:
+        """Of a conversation that is about to begin: one that this installation offers; empty: its own choice."""
+        name = self.data.get("first_model", "")
+        return name if name in offered_models() else ""
+
+    @property
     def is_branch(self) -> bool:
         return bool(self.cleaned_data.get("branch_from"))
 

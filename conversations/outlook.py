@@ -48,15 +48,15 @@ def next_context(conversation: Conversation | None, text: str = "", *, model: st
     return Outlook(context_of(question, tools=tools, only_record=True).record, model, prompt)
 
 
-def context_ahead(conversation: Conversation | None, text: str = "") -> Outlook:
-    """Of the turn that is live on the branch one is on, else of the question `text`. Four queries at most, and
-    what is brought back.
+def context_ahead(conversation: Conversation | None, text: str = "", *, model: str = "") -> Outlook:
+    """Of the turn that is live on the branch one is on, else of the question `text`, as in `next_context`. Four
+    queries at most, and what is brought back.
 
     Raises:
         PromptTooLong
     """
     live = _live_turn_of(conversation) if conversation else None
-    return live_context(live) if live else next_context(conversation, text)
+    return live_context(live) if live else next_context(conversation, text, model=model)
 
 
 def live_context(turn: Turn) -> Outlook:

@@ -36,10 +36,6 @@ class ConversationQuerySet(models.QuerySet[Any]):
     def in_bin_of(self, user: User) -> "ConversationQuerySet":
         return self.filter(in_bin_of(user))
 
-    def in_sidebar_order(self) -> "ConversationQuerySet":
-        """Pinned first, then the most recently active."""
-        return self.order_by("-pinned", "-last_activity_at", "-id")
-
     def shown(self) -> "ConversationQuerySet":
         return self.filter(archived=False)
 

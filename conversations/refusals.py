@@ -180,6 +180,16 @@ class EmptyPrompt(Refusal):
         super().__init__("Write something first.")
 
 
+class NothingToLookFor(Refusal):
+    """A search without a word."""
+
+    code = "query_empty"
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__("Write a word to look for: letters or digits.")
+
+
 class SystemPromptTooLong(Refusal):
     """A conversation's own system prompt takes more tokens than its model has for one."""
 

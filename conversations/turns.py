@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import answers, reported, tree
+from conversations import answers, reported, searching, tree
 from conversations.answers import Said
 from conversations.context.measured import Measured
 from conversations.models import Conversation, Message, Turn
@@ -105,6 +105,7 @@ def finish(turn: Turn, outcome: Outcome) -> bool:
         if not _still_live(turn):
             return False
         answers.write(turn, outcome.said)
+        searching.write_answered(turn.pk)
         facts = reported.keep(turn, outcome.requests)
         now = timezone.now()
         if not outcome.said:
@@ -152,6 +153,7 @@ def end_for_worker(
             return False
         answers.keep_shown(turn, seen.text, calls=seen.calls)
         answers.settle_tokens(turn)
+        searching.write_answered(turn.pk)
         _fall_back(turn)
     return True
 
@@ -162,6 +164,7 @@ def keep_seen(turn: Turn, seen: Shown) -> None:
         if _locked_conversation(turn) and Turn.objects.filter(pk=turn.pk).exists():
             answers.keep_shown(turn, seen.text, calls=seen.calls)
             answers.settle_tokens(turn)
+            searching.write_answered(turn.pk)
 
 
 def _locked_conversation(turn: Turn) -> bool:

@@ -2,12 +2,27 @@
 
 from django.urls import include, path
 
-from conversations.views import branches, closing, contexts, data, pages, summaries, titles, turns
+from conversations.views import (
+    branches,
+    closing,
+    contexts,
+    data,
+    deleting,
+    marks,
+    pages,
+    places,
+    search,
+    shelves,
+    summaries,
+    titles,
+    turns,
+)
 
 app_name = "conversations"
 urlpatterns = [
     path("", turns.home, name="home"),
     path("c/<uuid:conversation_id>/", pages.conversation, name="conversation"),
+    path("model/", contexts.choose_first_model, name="choose_first_model"),
     path("context/", contexts.will_see, name="new_context"),
     path("context/meter/", contexts.meter, name="new_meter"),
     path("c/<uuid:conversation_id>/context/", contexts.will_see, name="context"),
@@ -26,6 +41,16 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/elsewhere/", branches.elsewhere, name="elsewhere"),
     path("c/<uuid:conversation_id>/messages/<int:message_id>/edit/", branches.edit, name="edit"),
     path("c/<uuid:conversation_id>/messages/<int:message_id>/delete/", branches.remove, name="remove"),
+    path("c/<uuid:conversation_id>/messages/<int:message_id>/", places.message, name="message"),
+    path("c/<uuid:conversation_id>/pin/", marks.pin, name="pin"),
+    path("c/<uuid:conversation_id>/archive/", marks.archive, name="archive_one"),
+    path("c/<uuid:conversation_id>/delete/", deleting.delete, name="delete"),
+    path("conversations/", shelves.all_conversations, name="all"),
+    path("conversations/change/", deleting.change, name="change_many"),
+    path("conversations/restore/", deleting.restore, name="restore_many"),
+    path("archive/", shelves.archive, name="archive"),
+    path("bin/", shelves.bin_, name="bin"),
+    path("search/", search.search, name="search"),
     path("data/", data.data, name="data"),
     path("sidebar/", pages.sidebar, name="sidebar"),
     path("turns/<uuid:turn_id>/", turns.turn, name="turn"),

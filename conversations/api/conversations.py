@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.models import User
 from conversations import access, asking, beginnings, titles
+from conversations.api.binning import NOW, SELECTION, DeletedSerializer, delete_many, delete_one
 from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.pagination import ConversationPages
 from conversations.api.serializers import (
@@ -22,6 +23,7 @@ from conversations.api.serializers import (
     with_title_source,
 )
 from conversations.handing_over import enqueue_title, remove_version, take_on
+from conversations.listing import BIN, SIDEBAR
 from conversations.models import Conversation
 from conversations.outlook import next_context
 from conversations.prompts import checked_prompt, model_for
@@ -33,26 +35,34 @@ MESSAGES_AT_MOST = 200
 
 class ConversationQuery(serializers.Serializer[Any]):
     archived = serializers.BooleanField(required=False, default=False)
+    trashed = serializers.BooleanField(required=False, default=False)
 
 
 @extend_schema_view(
     get=extend_schema(
-        parameters=[OpenApiParameter("archived", bool, description="Those in the archive, and no others.")]
+        parameters=[
+            OpenApiParameter("archived", bool, description="Those in the archive, and no others."),
+            OpenApiParameter("trashed", bool, description="Those in the bin, archived or not, the last deleted first."),
+        ]
     ),
     post=extend_schema(
         parameters=[IDEMPOTENCY_KEY], responses={201: ConversationSerializer, 200: ConversationSerializer}
     ),
 )
 class ConversationList(generics.ListCreateAPIView[Conversation]):
-    """List mine; make one."""
+    """List mine; make one; delete many."""
 
     serializer_class = ConversationSerializer
     pagination_class = ConversationPages
+    order = SIDEBAR
 
     def get_queryset(self) -> QuerySet[Conversation]:
         query = ConversationQuery(data=self.request.query_params)
         query.is_valid(raise_exception=True)
-        return access.conversations_of(self.request.user).filter(**query.validated_data)
+        if query.validated_data["trashed"]:
+            self.order = BIN
+            return access.bin_of(self.request.user)
+        return access.conversations_of(self.request.user).filter(archived=query.validated_data["archived"])
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)
@@ -62,15 +72,34 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(self.get_serializer(made).data, status=code)
 
+    @extend_schema(
+        operation_id="conversations_destroy_many",
+        parameters=[
+            *SELECTION,
+            NOW,
+            OpenApiParameter("trashed", bool, description="Of those in the bin, with `now`."),
+        ],
+        responses=DeletedSerializer,
+    )
+    def delete(self, request: Request) -> Response:
+        """Put those that are named into the bin, or erase them `now`. What has to be kept is named in the answer."""
+        return delete_many(request)
+
 
 class ConversationDetail(generics.RetrieveUpdateAPIView[Conversation]):
-    """Read one; rename, pin or archive it, or go to another of its branches."""
+    """Read one; rename, pin or archive it, or go to another of its branches; delete it."""
 
     serializer_class = ConversationSerializer
-    http_method_names = ["get", "patch", "head", "options"]
+    http_method_names = ["get", "patch", "delete", "head", "options"]
 
     def get_object(self) -> Conversation:
         return access.conversation_of(self.request.user, self.kwargs["conversation_id"])
+
+    @extend_schema(parameters=[NOW], responses={200: ConversationSerializer, 204: None})
+    def delete(self, request: Request, conversation_id: UUID) -> Response:
+        """Put it into the bin, where it can be restored until `restorable_until`. A reply that is being written is
+        stopped. Deleting it again changes nothing."""
+        return delete_one(request, conversation_id)
 
 
 class MessageQuery(serializers.Serializer[Any]):

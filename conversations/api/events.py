@@ -114,6 +114,9 @@ async def _events(viewer: User, turn_id: UUID, stored: str, *, after: str, paddi
             if entries:
                 quiet = 0
                 told = _up_to_end(entries)
+                if _is_stopped(told[-1]) and await _ended(viewer, turn_id) == GONE:
+                    yield GONE
+                    return
                 # In one piece: to a viewer who has left there is one write in vain, not hundreds.
                 yield "".join(map(_sent, told)) + padding
                 if told[-1].event == "done":
@@ -134,7 +137,7 @@ def _stored_end(viewer: User, turn_id: UUID) -> str:
         # Asked anew: what was put into the bin since, or erased, is shown to nobody.
         return "" if access.sees_live_turn(viewer, turn_id) else _end_of(access.turn_of(viewer, turn_id))
     except Http404:
-        return _event("done", status="gone", text="")
+        return GONE
     finally:
         connections.close_all()
 
@@ -150,9 +153,18 @@ def _up_to_end(entries: list[Entry]) -> list[Entry]:
     return entries[: next(ends, len(entries))]
 
 
+def _is_stopped(entry: Entry) -> bool:
+    """Stopped by its owner, who may have put the conversation into the bin."""
+    return entry.event == "done" and bool(json.loads(entry.data)["status"] == Turn.Status.STOPPED)
+
+
 def _sent(entry: Entry) -> str:
     return f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n"
 
 
 def _event(name: str, **data: str) -> str:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n"
+
+
+GONE = _event("done", status="gone", text="")
+"""The end for somebody who may no longer see the conversation."""

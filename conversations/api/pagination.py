@@ -8,32 +8,36 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from conversations.listing import BadCursor, page_of, place_of
+from conversations.listing import SIDEBAR, BadCursor, Order, page_of, place_of
 
 PAGE = 50
 PAGE_AT_MOST = 200
 
 
 class PageQuery(serializers.Serializer[Any]):
+    """The context holds the `order` of the list."""
+
     limit = serializers.IntegerField(required=False, default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
     cursor = serializers.CharField(required=False, default="")
 
     def validate_cursor(self, cursor: str) -> object:
         try:
-            return place_of(cursor) if cursor else None
+            return place_of(cursor, self.context["order"]) if cursor else None
         except BadCursor as error:
             raise serializers.ValidationError("This cursor is not one we made.") from error
 
 
 class ConversationPages(BasePagination):
-    """In the order of the sidebar; `next` is the address of the page that follows."""
+    """In the order of the sidebar, or in the one that the view names; `next` is the address of the page that
+    follows."""
 
-    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:  # noqa: ARG002  # DRF's signature
-        query = PageQuery(data=request.query_params)
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        order: Order = getattr(view, "order", SIDEBAR)
+        query = PageQuery(data=request.query_params, context={"order": order})
         query.is_valid(raise_exception=True)
-        page = page_of(queryset, limit=query.validated_data["limit"], after=query.validated_data["cursor"] or None)
-        address = request.build_absolute_uri()
-        self._next = replace_query_param(address, "cursor", page.next_cursor) if page.next_cursor else None
+        after = query.validated_data["cursor"] or None
+        page = page_of(queryset, limit=query.validated_data["limit"], after=after, order=order)
+        self._next = next_address(request, page.next_cursor)
         return list(page.rows)
 
     def get_paginated_response(self, data: Any) -> Response:
@@ -48,3 +52,7 @@ class ConversationPages(BasePagination):
             {"name": "limit", "in": "query", "schema": {"type": "integer", "maximum": PAGE_AT_MOST}},
             {"name": "cursor", "in": "query", "schema": {"type": "string"}},
         ]
+
+
+def next_address(request: Request, cursor: str | None) -> str | None:
+    return replace_query_param(request.build_absolute_uri(), "cursor", cursor) if cursor else None

@@ -1,12 +1,13 @@
 """Rows as the API shows them, and what it accepts."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations import branches
+from conversations import binning, branches
 from conversations.context.record import CONTEXT_TRUNCATED, Record
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
@@ -67,6 +68,10 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
         help_text="Any message: its branch is opened where you were last, else at its newest message.",
     )
 
+    restorable_until = serializers.SerializerMethodField(
+        help_text="Of one in the bin: when it goes for good. Null outside of it."
+    )
+
     class Meta:
         model = Conversation
         fields = (
@@ -81,8 +86,13 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "pinned",
             "archived",
             "summarises",
+            "trashed_at",
+            "restorable_until",
         )
-        read_only_fields = ("id", "title_source", "created_at", "last_activity_at")
+        read_only_fields = ("id", "title_source", "created_at", "last_activity_at", "trashed_at")
+
+    def get_restorable_until(self, conversation: Conversation) -> datetime | None:
+        return binning.restorable_until(conversation)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A system prompt of its own, and the model that gets it, whichever of them is new.

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import contexts, conversations, me, recall, summaries, turns
+from conversations.api import binning, contexts, conversations, me, recall, search, summaries, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -11,6 +11,8 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(api_version="1"), name="schema"),
     path("conversations", conversations.ConversationList.as_view(), name="conversations"),
     path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view(), name="conversation"),
+    path("conversations/restore", binning.RestoringMany.as_view(), name="restore_many"),
+    path("conversations/<uuid:conversation_id>/restore", binning.Restoring.as_view(), name="restore"),
     path("conversations/<uuid:conversation_id>/messages", conversations.MessageList.as_view(), name="messages"),
     path(
         "conversations/<uuid:conversation_id>/messages/<int:message_id>",
@@ -35,6 +37,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/recall", recall.Recall.as_view(), name="recall"),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("me", me.Me.as_view(), name="me"),
+    path("search", search.Search.as_view(), name="search"),
     path("turns/<uuid:turn_id>", turns.TurnDetail.as_view(), name="turn"),
     path("turns/<uuid:turn_id>/events", turn_events, name="turn_events"),
     path("turns/<uuid:turn_id>/context", contexts.TurnContext.as_view(), name="turn_context"),

@@ -6,6 +6,7 @@ from conversations.models.erasure import Erasure
 from conversations.models.hold import Hold
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
+from conversations.models.search_entry import SearchEntry
 from conversations.models.summary import Summary
 from conversations.models.task_run import TaskRun
 from conversations.models.token_scale import TokenScale
@@ -18,6 +19,7 @@ __all__ = [
     "Hold",
     "Message",
     "ModelCall",
+    "SearchEntry",
     "Summary",
     "TaskRun",
     "TokenScale",

@@ -80,14 +80,23 @@ class Conversation(models.Model):
             ),
         ]
         indexes = [
-            # Read by the sidebar and by GET /api/v1/conversations.
+            # Read by the sidebar, by the archive, and by GET /api/v1/conversations.
             models.Index(
                 "owner",
+                "archived",
                 models.F("pinned").desc(),
                 models.F("last_activity_at").desc(),
                 models.F("id").desc(),
-                name="conversation_sidebar",
+                name="conversation_list",
                 condition=Q(trashed_at__isnull=True),
+            ),
+            # Read by the page of the bin.
+            models.Index(
+                "owner",
+                models.F("trashed_at").desc(),
+                models.F("id").desc(),
+                name="conversation_bin",
+                condition=Q(trashed_at__isnull=False),
             ),
         ]
 

@@ -47,6 +47,7 @@ TABLES = {
     "conversations.Hold": Answer.CONVERSATION,
     "conversations.Message": Answer.CONVERSATION,
     "conversations.ModelCall": Answer.CONVERSATION,
+    "conversations.SearchEntry": Answer.CONVERSATION,
     "conversations.Summary": Answer.CONVERSATION,
     "conversations.TaskRun": Answer.NOBODYS,
     "conversations.TokenScale": Answer.NOBODYS,

@@ -16,7 +16,7 @@ from conversations.prompts import check_system_prompt
 from conversations.refusals import PromptTooLong, SystemPromptTooLong
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
-from conversations.views.pages import conversation_context, refusal_shown
+from conversations.views.pages import conversation_context, home_context, refusal_shown
 from conversations.views.panels import panel_of
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import sidebar_of
@@ -30,7 +30,7 @@ def will_see(request: HttpRequest, conversation_id: UUID | None = None) -> HttpR
     form = _form(request)
     with access.as_of_one_moment():
         found = _conversation(request, conversation_id)
-        ahead = or_refusal(lambda: context_ahead(found, form.text_typed))
+        ahead = or_refusal(lambda: context_ahead(found, form.text_typed, model=form.first_model))
         return _shown(request, found, ahead, {"composer_form": form})
 
 
@@ -53,7 +53,8 @@ def meter(request: HttpRequest, conversation_id: UUID | None = None) -> HttpResp
     form = _form(request)
     with access.as_of_one_moment():
         found = _conversation(request, conversation_id)
-        return render(request, "conversations/_ahead.html", _parts(request, found, form.text_typed))
+        parts = _parts(request, found, form.text_typed, model=form.first_model)
+        return render(request, "conversations/_ahead.html", parts)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -79,6 +80,22 @@ def choose_model(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         return render(request, "conversations/conversation.html", conversation_context(request, found, form=composer))
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def choose_first_model(request: HttpRequest) -> HttpResponse:
+    """The same before there is a conversation: the choice goes with the first question. What was typed stays."""
+    if request.method != "POST":
+        return redirect("conversations:home")
+    chosen = request.POST.copy()
+    chosen["first_model"] = request.POST.get("model", "")
+    composer = ComposerForm(chosen)
+    if is_partial(request):
+        parts = _parts(request, None, composer.text_typed, model=composer.first_model)
+        parts |= {"model_choice": model_choice(Conversation(model=composer.first_model))}
+        return render(request, "conversations/_model_chosen.html", parts)
+    return render(request, "conversations/home.html", home_context(request, composer))
+
+
 def _form(request: HttpRequest) -> ComposerForm:
     return ComposerForm(request.POST) if request.method == "POST" else ComposerForm.fresh()
 
@@ -87,8 +104,8 @@ def _conversation(request: HttpRequest, conversation_id: UUID | None) -> Convers
     return access.conversation_of(request.user, conversation_id) if conversation_id else None
 
 
-def _parts(request: HttpRequest, conversation: Conversation | None, text: str) -> dict[str, Any]:
-    ahead = or_refusal(lambda: context_ahead(conversation, text))
+def _parts(request: HttpRequest, conversation: Conversation | None, text: str, *, model: str = "") -> dict[str, Any]:
+    ahead = or_refusal(lambda: context_ahead(conversation, text, model=model))
     parts: dict[str, Any] = {"conversation": conversation, "meter": meter_of(ahead), "oob": True}
     if conversation and not isinstance(ahead, PromptTooLong):
         # The page finds its place: only it knows which turns it shows.

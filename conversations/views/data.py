@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,4 +18,8 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def _bin(request: HttpRequest) -> dict[str, Any]:
-    return {"bin_days": binning.BIN_DAYS, "binned": access.bin_of(request.user).count()}
+    """How many conversations there are, and where."""
+    counts = access.conversations_of(request.user).aggregate(
+        conversations=Count("pk"), archived=Count("pk", filter=Q(archived=True))
+    )
+    return counts | {"bin_days": binning.BIN_DAYS, "binned": access.bin_of(request.user).count()}

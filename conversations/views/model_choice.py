@@ -24,6 +24,11 @@ class ModelChoice:
     label: str
     options: tuple[Option, ...]
 
+    @property
+    def own(self) -> str:
+        """The chosen one; empty: the installation's choice."""
+        return next((option.value for option in self.options if option.is_chosen), "")
+
 
 def model_choice(conversation: Conversation | None) -> ModelChoice:
     chosen, default = model_for(conversation), default_model_name()

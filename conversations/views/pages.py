@@ -14,6 +14,7 @@ from conversations.listing import BadCursor
 from conversations.models import Conversation
 from conversations.outlook import context_ahead, live_context, next_context
 from conversations.refusals import Refusal
+from conversations.tree import is_on_branch
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
 from conversations.views.requests import (
@@ -33,8 +34,8 @@ def home_context(request: HttpRequest, form: ComposerForm) -> dict[str, Any]:
     return {
         "composer_form": form,
         "sidebar": sidebar_of(request.user),
-        "meter": meter_of(or_refusal(lambda: next_context(None, form.text_typed))),
-        "model_choice": model_choice(None),
+        "meter": meter_of(or_refusal(lambda: next_context(None, form.text_typed, model=form.first_model))),
+        "model_choice": model_choice(Conversation(model=form.first_model)),
     }
 
 
@@ -125,10 +126,17 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         if is_partial(request):
             # The line where the window begins is on the page already, and finds its place.
             return render(request, "conversations/_turns.html", thread_context(found, thread_of(found, place)))
-        context = conversation_context(request, found, place=place)
+        context = conversation_context(request, found, place=place) | _other_branch(found, place)
         if context["live_turn"] and not context["is_newest_page"]:
             return to_newest(found.pk)
         return render(request, "conversations/conversation.html", context)
+
+
+def _other_branch(conversation: Conversation, place: Place) -> dict[str, Any]:
+    """What a page says that shows a branch which its owner is not on: looking at it switches nothing."""
+    if place.through is None or is_on_branch(place.through, head_id=conversation.head_id):
+        return {}
+    return {"other_branch": place.through}
 
 
 @require_safe

@@ -129,9 +129,17 @@ def _brought_nothing(view: TurnView) -> bool:
 
 def _start(request: HttpRequest, form: ComposerForm) -> asking.Asked:
     form.full_clean()
-    text = checked_prompt(form.cleaned_data.get("text", ""))
-    owner = cast("User", request.user)
-    return take_on(asking.start(owner, text=text, request_key=form.request_key_or_new(), model=model_for(None)))
+    first = Conversation(model=form.first_model)
+    text = checked_prompt(form.cleaned_data.get("text", ""), first)
+    return take_on(
+        asking.start(
+            cast("User", request.user),
+            text=text,
+            request_key=form.request_key_or_new(),
+            model=model_for(first),
+            goes_on_with=first.model,
+        )
+    )
 
 
 def _ask(conversation: Conversation, form: ComposerForm) -> asking.Asked:

@@ -14,6 +14,7 @@ import "./older.js";
 import "./panel.js";
 import "./rename.js";
 import "./responses.js";
+import "./select-all.js";
 import "./sidebar.js";
 import "./stop.js";
 import "./suggestions.js";

@@ -56,6 +56,11 @@ function arrived(entry) {
   const isFocused = known?.contains(document.activeElement);
   const isReading = list.contains(document.activeElement) || list.matches(":hover");
   const section = known?.closest(".sidebar-group");
+  if (entry.matches("[data-leaves]")) {
+    known?.remove();
+    close(section);
+    return;
+  }
   if (known && order(known) === order(entry)) {
     known.replaceWith(entry);
   } else {

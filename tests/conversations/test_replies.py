@@ -468,3 +468,25 @@ def test_a_watched_reply_shows_nothing_more_once_its_conversation_is_in_the_bin(
     caller.stop(turn)
     assert caller.wait(turn)["status"] == "stopped"
     assert caller.messages(conversation)[-1]["text"].startswith("word word")
+
+
+def test_a_viewer_of_what_goes_into_the_bin_is_told_at_once_and_finds_the_words_when_it_is_back(
+    stack: Stack, caller: Caller
+) -> None:
+    stack.provider.script(Reply("word " * 300, chunk_chars=5, chunk_delay=0.05))
+    conversation, turn = asked(caller)
+    begun(caller, turn)
+    with ThreadPoolExecutor(1) as elsewhere:
+        watching = elsewhere.submit(Viewer().watch, caller.http, turn)
+        time.sleep(1)
+        binned = time.monotonic()
+        caller.http.delete(f"conversations/{conversation}").raise_for_status()
+        viewer = watching.result(timeout=10)
+    assert (viewer.status, viewer.text) == ("gone", "")
+    assert time.monotonic() - binned < 2
+    assert wait_until(lambda: stack.provider.open_connections == 0, seconds=3)
+    caller.http.post(f"conversations/{conversation}/restore").raise_for_status()
+    again = Viewer().watch(caller.http, turn)
+    assert again.status == "stopped"
+    assert again.text.startswith("word word")
+    assert caller.messages(conversation)[-1]["text"] == again.text

@@ -94,6 +94,7 @@ def test_nothing_that_was_said_is_left(canary: Canary) -> None:
             "public.conversations_conversation",
             "public.conversations_message",
             "public.conversations_embedding",
+            "public.conversations_searchentry",
             "public.conversations_summary",
             "public.conversations_turn",
         }

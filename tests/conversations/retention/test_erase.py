@@ -43,7 +43,14 @@ def test_rows_go_and_the_receipt_counts_them(conversation: Conversation, owner: 
     receipt.refresh_from_db()
     assert (receipt.reason, receipt.by) == ("owner", owner.pk)
     assert (receipt.conversations, receipt.turns) == ([conversation.pk], [turn.pk])
-    assert receipt.counts == {"conversation": 1, "message": 2, "turn": 1, "summary": 1, "modelcall": 1}
+    assert receipt.counts == {
+        "conversation": 1,
+        "message": 2,
+        "turn": 1,
+        "summary": 1,
+        "modelcall": 1,
+        "searchentry": 2,
+    }
     assert receipt.erased_at is not None
     assert not receipt.is_verified
 
@@ -90,7 +97,7 @@ def test_a_version_leaves_a_receipt_of_its_turns(conversation: Conversation, own
     receipt = Erasure.objects.get()
     assert (receipt.reason, receipt.by) == ("version", owner.pk)
     assert (receipt.conversations, receipt.turns) == ([], [edited.pk])
-    assert receipt.counts == {"message": 2, "turn": 1, "streams": 1}
+    assert receipt.counts == {"message": 2, "turn": 1, "searchentry": 2, "streams": 1}
     with Redis.from_url(settings.REDIS_URL) as redis:
         assert not redis.exists(stream_key(edited.pk))
 

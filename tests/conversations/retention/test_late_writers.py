@@ -234,7 +234,7 @@ def test_a_live_reply_is_stopped_and_its_worker_writes_nothing_more(stack: Stack
         erase(UUID(conversation))
         (request,) = stack.provider.requests
         assert wait_until(lambda: request.ended_by == "client", seconds=2), "the provider's connection is still open"
-        assert watching.result(timeout=5).status == "stopped"
+        assert watching.result(timeout=5).status == "gone"
     time.sleep(1)
     assert rows_left() == []
     assert keys_of(UUID(turn)) == [LAST_ID.encode()]

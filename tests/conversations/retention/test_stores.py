@@ -117,7 +117,7 @@ def put_log_lines(named: Named) -> None:
 
 
 PUT: dict[str, tuple[Callable[[Named], None], int]] = {
-    "rows": (put_rows, 4 + 1),
+    "rows": (put_rows, 6 + 1),
     "account": (put_account, 4),
     "streams": (put_streams, 1),
     "notes": (put_notes, 3),

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0014_holds"),
+        ("conversations", "0015_holds"),
     ]
 
     operations = [

@@ -36,7 +36,7 @@ def statements(target: int) -> list[str]:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0015_erasures_leave_receipts"),
+        ("conversations", "0016_erasures_leave_receipts"),
         ("accounts", "0001_user"),
         ("account", "0001_initial"),
         ("admin", "0001_initial"),

@@ -10,7 +10,7 @@ import conversations.models.references
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0013_the_plural_of_summary"),
+        ("conversations", "0014_messages_are_indexed_anew"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
