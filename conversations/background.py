@@ -9,14 +9,11 @@ from uuid import UUID
 
 from conversations.models import ModelCall, Turn
 from conversations.pace import keeps_pace
-from conversations.providers.errors import GAVE_WAY, ProviderError
+from conversations.providers.errors import ProviderError
 from conversations.providers.registry import BUNDLED, small_model_name
 from conversations.providers.values import ChatRequest
 from conversations.providers.whole import WholeAnswer, answer_of
 from conversations.tracing import call_of, keep
-
-NO_FAILURES = ("ok", GAVE_WAY)
-"""Outcomes that say nothing against asking again."""
 
 MOST_A_MINUTE = 60
 """Of one purpose, in the whole installation: whoever pays for a model pays for replies, and they come first."""

@@ -8,8 +8,8 @@ from conversations.providers.registry import BUNDLED, chat_model_info
 
 MOST_OF_A_SUMMARY = 600
 """Tokens of a summary that a model writes: long enough for what matters, and cheap to send each time."""
-MOST_OF_BUNDLED = 160
-"""The same of the bundled model, which is slow, and loses the thread in longer texts."""
+MOST_OF_BUNDLED = 400
+"""The same of the bundled model, which has little room, and is not asked for more than a sentence at once."""
 LONGEST_OF_BUNDLED = 800
 """Tokens of a reply: what it writes beyond, it has written before."""
 LEAST_OF_A_SUMMARY = 40

@@ -1,6 +1,6 @@
 """The summary of a conversation, for programs: read, corrected, removed."""
 
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 from django.http import Http404
@@ -14,6 +14,7 @@ from conversations import access, summaries
 from conversations.api.serializers import CleanCharField
 from conversations.models import Conversation, Summary
 from conversations.outlook import next_context
+from conversations.summaries.progress import State
 
 MOST_CHARACTERS = 100_000
 """Refused unread; beyond that its tokens count, see `summaries.correct`."""
@@ -36,12 +37,16 @@ class SummarySerializer(VersionSerializer):
     is_sent = serializers.BooleanField(
         help_text="Whether the next request would hold it; one written ahead waits until its messages are left out."
     )
+    progress = serializers.ChoiceField(
+        choices=get_args(State),
+        help_text="Of the next one: whether a model is at it, or failed, or made way for a reply, since this one.",
+    )
     versions = VersionSerializer(
         many=True, help_text="It and those it was written from, newest first; none when it was removed."
     )
 
     class Meta(VersionSerializer.Meta):
-        fields = (*VersionSerializer.Meta.fields, "is_sent", "versions")
+        fields = (*VersionSerializer.Meta.fields, "is_sent", "progress", "versions")
         read_only_fields = fields
 
 
@@ -86,4 +91,6 @@ def _shown(conversation: Conversation, summary: Summary | None) -> Response:
         raise Http404(summaries.NONE_YET)
     is_sent = next_context(conversation).record.summary == summary.pk
     versions = VersionSerializer(summaries.versions(summary), many=True).data
-    return Response({**VersionSerializer(summary).data, "is_sent": is_sent, "versions": versions})
+    progress = summaries.progress_of(conversation).state
+    told = {**VersionSerializer(summary).data, "is_sent": is_sent, "progress": progress, "versions": versions}
+    return Response(told)

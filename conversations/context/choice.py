@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from conversations.context.recalled import NOTE_TOKENS
-from conversations.context.record import LeftOut, Section
+from conversations.context.record import NEVER_SENT, LeftOut, Section
 from conversations.context.shortened import shortened_to
 from conversations.context.values import (
     Budget,
@@ -89,7 +89,7 @@ def choose(
     # The rounds may have taken some of what was kept for the past.
     retrieved = min(budget.retrieved, budget.largest_prompt(system=fixed) - own)
     is_missing_something = begins > 0 or past.unread is not None
-    summary = _standing_in(past.summaries, window, retrieved) if is_missing_something else None
+    summary = _standing_in(past.summaries, window, left_out, retrieved) if is_missing_something else None
     sent = {prompt.id, *(message.id for message in messages_of(window.turns))}
     recalled = _recalled(past.recollections, sent, retrieved - (summary.tokens if summary else 0))
     return Choice(system, tools, summary, window, recalled, prompt, rounds, left_out, room)
@@ -109,16 +109,27 @@ def _left_out(past: Past, window: Window, begins: int) -> tuple[LeftOut, ...]:
     return tuple(span for span in spans if span.ids)
 
 
-def _standing_in(summaries: Sequence[Summary], window: Window, tokens: int) -> Summary | None:
+def _standing_in(
+    summaries: Sequence[Summary], window: Window, left_out: Sequence[LeftOut], tokens: int
+) -> Summary | None:
     """Of the summaries that end before the window the one that stands for most, when it has words and fits.
 
     One that was written ahead ends inside the window and waits until that is cut, so that requests go on beginning
-    alike. What its owner wrote waits for nothing: they would meet their correction's mistake again.
+    alike. It does not wait where messages before the window would be told by neither: a window that slides leaves out
+    some each time. What its owner wrote waits for nothing: they would meet their correction's mistake again.
     """
     begins = window.turns[0].ids[0] if window.turns else None
     ending_before = [one for one in summaries if begins is None or one.through < begins or one.is_owners]
     nearest = max(ending_before, key=lambda one: one.through, default=None)
+    if nearest is None or nearest.through < _newest_left_out(left_out):
+        ahead = [one for one in summaries if one not in ending_before and one.text.strip()]
+        nearest = min(ahead, key=lambda one: one.through, default=nearest)
     return nearest if nearest and nearest.text.strip() and nearest.tokens <= tokens else None
+
+
+def _newest_left_out(left_out: Sequence[LeftOut]) -> int:
+    """Before the window, of those that could have been sent."""
+    return max((span.ids[-1] for span in left_out if span.reason not in NEVER_SENT), default=0)
 
 
 def _recalled(recollections: Sequence[Recollection], sent: set[int], tokens: int) -> tuple[Recollection, ...]:

@@ -18,6 +18,9 @@ REASONS: Mapping[str, str] = {
 }
 """Why messages were not sent, in words for the person whose messages they are."""
 
+NEVER_SENT: Collection[Reason] = ("not_complete", "no_question")
+"""What is left out whatever room there is: it is missed in no request."""
+
 CONTEXT_TRUNCATED = "context_truncated"
 """The code of that warning, for programs."""
 
@@ -107,7 +110,7 @@ class Record:
     @property
     def leaves_out_earlier(self) -> bool:
         """Whether there are turns before the window."""
-        return any(span.reason not in ("not_complete", "no_question") for span in self.left_out)
+        return any(span.reason not in NEVER_SENT for span in self.left_out)
 
     @property
     def tokens(self) -> int:

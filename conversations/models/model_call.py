@@ -63,6 +63,10 @@ class ModelCall(models.Model):
         indexes = [
             # Read by the admin's list.
             models.Index(fields=["-created_at"], name="model_call_by_time"),
+            # Read behind every reply that makes a summary due: how did the last attempts end?
+            models.Index(
+                fields=["conversation", "-created_at"], name="model_call_summaries", condition=Q(purpose="summary")
+            ),
         ]
 
     def __str__(self) -> str:

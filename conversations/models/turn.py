@@ -98,6 +98,10 @@ class Turn(models.Model):
             ),
             # Read by the admin's list.
             models.Index(fields=["-created_at"], name="turn_by_time"),
+            # Read behind replies where a summary failed: how many turns ended since?
+            models.Index(
+                fields=["conversation", "-finished_at"], name="turn_ended", condition=Q(finished_at__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -93,6 +93,9 @@ CACHED_BY_ANTHROPIC = {"anthropic_cache_instructions": True, "anthropic_cache_me
 """Others keep the beginnings of requests by themselves, Anthropic up to the last block that is marked. Plain names: the
 types of these settings come with Anthropic's SDK, and who uses OpenAI's does not load it."""
 
+REPEATING = {"dry_multiplier": 0.0}
+"""Switches off, for one request, what keeps the bundled model from saying for ever what it said a moment ago."""
+
 LLAMA_CPP_TOO_LONG = "exceed_context_size_error"
 """How llama.cpp's server names a request beyond its window; pydantic-ai takes it for any bad request."""
 
@@ -172,10 +175,13 @@ class StreamedChatModel:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent, None]:
         """See `ChatModel.stream`."""
         settings = ModelSettings(max_tokens=request.max_tokens, max_retries=0, timeout=self._silence)
-        if self._temperature is not None:
-            settings["temperature"] = self._temperature
+        temperature = self._temperature if request.temperature is None else request.temperature
+        if temperature is not None:
+            settings["temperature"] = temperature
         if request.must_answer:
             settings["tool_choice"] = "none"
+        if request.may_repeat and self.info.provider == "bundled":
+            settings["extra_body"] = REPEATING
         if self._model.system == "anthropic":
             settings = cast("ModelSettings", {**settings, **CACHED_BY_ANTHROPIC})
         opening = model_request_stream(

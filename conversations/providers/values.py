@@ -79,6 +79,10 @@ class ChatRequest:
     tools: tuple[ToolSpec, ...] = ()
     must_answer: bool = False
     """The tools are named, since earlier calls are, and none may be called."""
+    temperature: float | None = None
+    """None: the model's own."""
+    may_repeat: bool = False
+    """The answer is made of the words of the request: the bundled model is not kept from repeating them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from django.db import connection
 from django.db.models import Q, Sum
 
 from conversations import history
-from conversations.context.record import Record
+from conversations.context.pairs import MAX_CHARS, MAX_COMPLETED_PAIRS
+from conversations.context.record import NEVER_SENT, Record
 from conversations.context.values import StoredTurn, Summary
-from conversations.context.windows import LEAST_LEFT
+from conversations.context.windows import LEAST_LEFT, pairs, tokens_of
 from conversations.models import Conversation, Message, Turn
 from conversations.prompts import sends_pairs
 from conversations.stand_ins import stand_ins
@@ -28,6 +29,8 @@ STILL_AHEAD = (1, 4)
 """Of the room: what was summarised ahead when there was a little less of it."""
 
 NO_LIMIT = 2**31 - 1
+THIS_ONE = 1
+"""Row: whether something is due depends on what ends at a message, and on nothing further up, however far that is."""
 
 TOLD = (Message.Role.USER, Message.Role.ASSISTANT)
 """Whose messages are summarised; what tools brought is in the answers."""
@@ -62,21 +65,51 @@ def end_of_next(conversation: Conversation) -> int | None:
     """The message up to which the branch is to be summarised next; None while nothing is due.
 
     What the newest request left out and no summary stands for comes first. A window that is nearly full is cut soon:
-    then a summary of its oldest turns is to be there. Four queries at most.
+    then a summary of its oldest turns is to be there. Five queries at most.
     """
     record, answered = _newest_request(conversation)
     if record is None:
         return None
+    if sends_pairs():
+        return _end_of_pairs(conversation, record)
     used = record.tokens_of("window") + record.tokens_of("prompt") + answered
-    is_full = record.history > 0 and _is_share(used, FULL, record.history) and not sends_pairs()
+    is_full = record.history > 0 and _is_share(used, FULL, record.history)
     left_out = _newest_left_out(record)
     if left_out is None and not is_full:
         return None
     turns = _turns_since(conversation, record.start) if is_full else ()
-    found = stand_ins(conversation.pk, read=[number for one in turns for number in one.ids], before=left_out)
+    found = stand_ins(
+        conversation.pk, read=[number for one in turns for number in one.ids], before=left_out, rows=THIS_ONE
+    )
     if left_out is not None and left_out not in [one.through for one in found]:
         return left_out
     return end_ahead(turns, record.history, through=[one.through for one in found])
+
+
+def _end_of_pairs(conversation: Conversation, record: Record) -> int | None:
+    """Where a summary is to end when pairs are sent: their window slides with each question.
+
+    One that ends inside the window is sent as soon as it has to be. So the older half of the pairs that the next
+    request may hold is summarised ahead, a turn before the first of them has to make way.
+    """
+    past = history.past_of(conversation.head_id, tokens=record.history, counts_incomplete=False)
+    window = pairs("")(past, record.history)
+    if window.reason == "not_complete" and not _is_nearly_full(window.turns, record.history):
+        return None  # Nothing was left out, nor will be.
+    ends = [turn.ids[-1] for turn in window.turns or past.turns[-1:]]
+    read = [number for turn in past.turns for number in turn.ids]
+    found = stand_ins(conversation.pk, read=read, before=past.unread, rows=THIS_ONE)
+    reached = max((one.through for one in found), default=0)
+    return None if reached >= ends[0] else ends[(len(ends) - 1) // 2]
+
+
+def _is_nearly_full(pairs_sent: Sequence[StoredTurn], room: int) -> bool:
+    characters = sum(len(turn.prompt) + len(turn.answer) for turn in pairs_sent)
+    return (
+        len(pairs_sent) == MAX_COMPLETED_PAIRS
+        or _is_share(characters, FULL, MAX_CHARS)
+        or _is_share(tokens_of(pairs_sent), FULL, room)
+    )
 
 
 def end_ahead(turns: Sequence[StoredTurn], room: int, *, through: Sequence[int]) -> int | None:
@@ -133,8 +166,10 @@ def _newest_request(conversation: Conversation) -> tuple[Record | None, int]:
     """Of the turn that ended last on the branch the record, and the tokens of what it brought."""
     if (head := conversation.head_id) is None:
         return None, 0
-    of_head = Q(pk__in=Message.objects.filter(pk=head).values("turn")) | Q(prompt=head)
-    ended = Turn.objects.filter(of_head, conversation=conversation, finished_at__isnull=False)
+    # One query for both would read every turn of the conversation.
+    asked = Turn.objects.filter(prompt=head).values_list("pk", flat=True)
+    ids = {*asked, *Message.objects.filter(pk=head).values_list("turn", flat=True)}
+    ended = Turn.objects.filter(pk__in=ids, conversation=conversation, finished_at__isnull=False)
     answered = Sum("messages__tokens", filter=~Q(messages__role=Message.Role.USER))
     rows = ended.annotate(answered=answered).order_by("-finished_at").values_list("context", "answered")
     return next(((Record.from_json(context), tokens or 0) for context, tokens in rows[:1]), (None, 0))
@@ -142,7 +177,7 @@ def _newest_request(conversation: Conversation) -> tuple[Record | None, int]:
 
 def _newest_left_out(record: Record) -> int | None:
     """The last message before the window, if it is one that might have been sent."""
-    spans = [span for span in record.left_out if span.reason not in ("not_complete", "no_question")]
+    spans = [span for span in record.left_out if span.reason not in NEVER_SENT]
     return spans[-1].ids[-1] if spans else None
 
 

@@ -95,7 +95,7 @@ def panel_of(conversation: Conversation | None, outlook: Outlook) -> Panel:
         instructions_changed=bool(record.instructions) and record.instructions != fingerprint_of(instructions),
         question=preview(outlook.prompt, QUESTION_WORDS),
         earlier=rows.of(earlier),
-        recalled=tuple(row for one in record.recalled for row in rows.of(one.ids, score=one.score)),
+        recalled=_recalled(record, rows),
         summary=summary.placed(rows) if summary else None,
         summarised=rows.of([record.summarised_through] if record.summarised_through else []),
         missing=tuple(
@@ -106,6 +106,13 @@ def panel_of(conversation: Conversation | None, outlook: Outlook) -> Panel:
         reported=_reported(record, turn),
         warning=record.warning,
     )
+
+
+def _recalled(record: Record, rows: Rows) -> tuple[Row, ...]:
+    """In the order of the conversation, each with its place among them by how well it matches."""
+    best_first = sorted(record.recalled, key=lambda one: one.score, reverse=True)
+    places = {one.ids: place for place, one in enumerate(best_first, start=1)}
+    return tuple(row for one in record.recalled for row in rows.of(one.ids, match=places[one.ids]))
 
 
 def _ids_of(record: Record) -> set[int]:

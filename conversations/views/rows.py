@@ -21,7 +21,8 @@ class Row:
     words: str
     tokens: int
     href: str
-    score: float | None = None
+    match: int = 0
+    """Among the turns that were brought back: 1 has most to do with the question; 0: it is none of them."""
 
 
 class Rows:
@@ -34,7 +35,7 @@ class Rows:
         self._messages: dict[int, Any] = {message.pk: message for message in found}
         self.deleted = len(ids - self._messages.keys())
 
-    def of(self, ids: Iterable[int], *, score: float | None = None) -> tuple[Row, ...]:
+    def of(self, ids: Iterable[int], *, match: int = 0) -> tuple[Row, ...]:
         """A row for each turn among the messages, in their order."""
         turns: dict[int, list[Message]] = {}
         question = 0
@@ -42,18 +43,18 @@ class Rows:
             # What comes before the first question of the list belongs to one that is not in it.
             question = message.pk if message.role == Message.Role.USER else question or self._question_of(message)
             turns.setdefault(question, []).append(message)
-        return tuple(self._row(pk, messages, score) for pk, messages in turns.items())
+        return tuple(self._row(pk, messages, match) for pk, messages in turns.items())
 
     def _question_of(self, message: Message) -> int:
         """The newest question before it that was read along."""
         before = (m.pk for m in self._messages.values() if m.role == Message.Role.USER and m.pk < message.pk)
         return max(before, default=message.pk)
 
-    def _row(self, question: int, messages: Sequence[Message], score: float | None) -> Row:
+    def _row(self, question: int, messages: Sequence[Message], match: int) -> Row:
         first = self._messages.get(question, messages[0])
         return Row(
             words=preview(first.text, WORDS),
             tokens=sum(message.tokens for message in messages),
             href=f"{self._page}?through={messages[-1].pk}#message-{question}",
-            score=score,
+            match=match,
         )

@@ -15,6 +15,8 @@ from conversations.context.record import Record
 from conversations.models import Conversation, Summary
 from conversations.outlook import Outlook
 from conversations.providers.registry import chat_model_info
+from conversations.stand_ins import has_summaries
+from conversations.summaries import Progress
 from conversations.views.rows import Row, Rows
 
 Standing = Literal["sent", "ahead", "later", "no_room", "off", "unavailable", "removed", "removed_ahead", "none"]
@@ -35,6 +37,12 @@ STANDINGS: Mapping[Standing, str] = {
     "none": "There is none yet. A model writes one when the oldest messages are about to make way for new ones.",
 }
 """What is so of the newest summary, in words for its owner."""
+
+
+WRITING = "A model is writing one now."
+WRITING_ANOTHER = "A model is writing the next one now."
+GAVE_WAY = "The model that writes it was needed for a reply. It is asked again after the next answer."
+FAILED = "The last attempt to write one did not succeed. It is tried again after {after}."
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,20 @@ class SummaryPart:
     newest: Written | None = None
     """Without words when it was removed. None also where it is the one that is sent, and of past requests."""
     standing: Standing = "none"
+    progress: Progress | None = None
+    """Of the next one; None where there will be none, and of past requests."""
+
+    @property
+    def progress_sentence(self) -> str:
+        """What is so of the next one; empty while nothing is."""
+        if self.progress is None or self.progress.state == "idle":
+            return ""
+        if self.progress.state == "being_written":
+            return WRITING_ANOTHER if self.sent or (self.newest and self.newest.text) else WRITING
+        if self.progress.state == "gave_way":
+            return GAVE_WAY
+        waits = self.progress.turns_to_wait
+        return FAILED.format(after="the next answer" if waits <= 1 else f"{waits} more answers")
 
     @property
     def sentence(self) -> str:
@@ -107,7 +129,8 @@ class SummaryPart:
 
 
 def part_of(conversation: Conversation, outlook: Outlook) -> SummaryPart | None:
-    """Of a request, sent or not; None: it was sent without one. A query where it holds one, two for what lies ahead."""
+    """Of a request, sent or not; None: it was sent without one. A query where it holds one; for what
+    lies ahead three, four after a failure."""
     held, is_past = outlook.record.summary, outlook.turn is not None and not outlook.turn.is_live
     if is_past and held is None:
         return None
@@ -119,15 +142,22 @@ def part_of(conversation: Conversation, outlook: Outlook) -> SummaryPart | None:
         sent=Written(sent) if sent and sent.text else None,
         newest=Written(newest) if newest and newest.pk != held else None,
         standing=standing_of(newest, conversation, outlook),
+        progress=None if is_past else _progress_of(conversation),
     )
 
 
 def newest_part(conversation: Conversation, outlook: Outlook | None) -> SummaryPart:
-    """The newest one alone; `outlook` is of the next request, None when that would be refused. Three queries."""
+    """The newest one alone; `outlook` is of the next request, None when that would be refused. Four queries,
+    five after a failure."""
     newest = summaries.current(conversation)
     written = Written(newest) if newest else None
-    part = SummaryPart(newest=written, standing=standing_of(newest, conversation, outlook))
+    standing = standing_of(newest, conversation, outlook)
+    part = SummaryPart(newest=written, standing=standing, progress=_progress_of(conversation))
     return part.placed(Rows(conversation, part.throughs))
+
+
+def _progress_of(conversation: Conversation) -> Progress | None:
+    return summaries.progress_of(conversation) if has_summaries(conversation) else None
 
 
 def standing_of(newest: Summary | None, conversation: Conversation, outlook: Outlook | None) -> Standing:

@@ -51,6 +51,7 @@ def test_it_is_read_with_its_versions(api: APIClient, conversation: Conversation
         "source": "user",
         "model": "",
         "is_sent": True,
+        "progress": "idle",
     }
 
 
@@ -66,12 +67,12 @@ def test_it_costs_the_same_whatever_there_is(
     summary: Summary,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    # The conversation; the way to the summary, and it; the four of a context; its versions.
-    with django_assert_num_queries(8):
+    # The conversation; the way to the summary, and it; the four of a context; attempts at the next one; its versions.
+    with django_assert_num_queries(9):
         api.get(address(conversation))
     for number in range(5):
         summary = make_summary(summary.through_message.turn, f"Version {number}.", follows=summary)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         assert len(api.get(address(conversation)).json()["versions"]) == 6
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from conversations.context.record import Record
 from conversations.context.values import StoredMessage, Toolbox
@@ -30,19 +31,21 @@ async def _close(model: ChatModel) -> None:
     await model.close()
 
 
-def lived(conversation: Conversation, turns: int, *, question: str = "", tokens: int = 10) -> list[Record]:
+def lived(
+    conversation: Conversation, turns: int, *, question: str = "", reply: str = "", tokens: int = 10, **ended: Any
+) -> list[Record]:
     """So many turns more, with the record of the request of each; question and answer take `tokens` each."""
-    return [_lived(conversation, question, tokens) for _ in range(turns)]
+    return [_lived(conversation, question, reply, tokens, ended) for _ in range(turns)]
 
 
-def _lived(conversation: Conversation, question: str, tokens: int) -> Record:
+def _lived(conversation: Conversation, question: str, reply: str, tokens: int, ended: dict[str, Any]) -> Record:
     number = Turn.objects.filter(conversation=conversation).count()
     turn = ask(conversation, question or f"Question {number}?")
     Turn.objects.filter(pk=turn.pk).update(model=model_for(conversation))
     turn.refresh_from_db()
     record = context_of(question_of(turn), tools=Toolbox()).record
     record_context(turn, record.as_json())
-    answer(turn, f"Answer {number}.")
+    answer(turn, reply or f"Answer {number}.", **ended)
     Message.objects.filter(turn=turn).update(tokens=tokens)
     return record
 

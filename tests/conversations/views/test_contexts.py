@@ -29,9 +29,9 @@ LONG = "word " * 80
 CONVERSATION_PAGE_QUERIES = 10
 """Those of a page without a context, and three: what lies before the question, where the window began, the tools; and
 where something is left out a fourth: what stands for it."""
-PANEL_QUERIES = 10
-"""Session, person, conversation, live turn, the three of a context, the newest summary (none), what the record names,
-the list of conversations."""
+PANEL_QUERIES = 11
+"""Session, person, conversation, live turn, the three of a context, the newest summary (none), attempts at one,
+what the record names, the list of conversations."""
 
 
 @pytest.fixture(autouse=True)
@@ -277,7 +277,7 @@ def test_everything_a_record_knows_is_told(page: Client, long: Conversation) -> 
     words = shown(page.get(f"/turns/{turn.pk}/context/"))
     for said in (
         *("Summary 90", "up to this turn", "Question 2?"),
-        *("1 earlier turn, brought back because it matches your question.", "Question 1?", "match 0.82"),
+        *("1 earlier turn, brought back because it matches your question.", "Question 1?", "best match"),
         *("The provider found the first request too long", "2 results were shortened", "3 images left out"),
         *("they begin later than with the question before", "Tool calls and results 44"),
     ):

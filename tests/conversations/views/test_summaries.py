@@ -28,10 +28,10 @@ BEES = "They spoke of bees, and that the reader is allergic to nuts."
 CONVERSATION_QUERIES = 11
 """Session, person, conversation; the three of a page of turns; the four of the next request, one of which is for what
 stands for the messages that are left out; the list of conversations."""
-PANEL_QUERIES = 12
+PANEL_QUERIES = 13
 """Session, person, conversation, live turn, the four of the next request; the newest summary, which is found, then
-read; what the record names; the list of conversations."""
-SUMMARY_QUERIES = 12
+read; attempts at the next one; what the record names; the list of conversations."""
+SUMMARY_QUERIES = 13
 """The same, with the one message that the summary goes up to."""
 
 
