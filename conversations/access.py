@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
@@ -9,8 +10,8 @@ from django.db import connection, transaction
 from django.http import Http404
 
 from accounts.models import User
-from conversations.models import Conversation, Message, Turn
-from conversations.querysets import ConversationQuerySet, MessageQuerySet, TurnQuerySet, visible_to
+from conversations.models import Conversation, Export, Message, Turn
+from conversations.querysets import ConversationQuerySet, ExportQuerySet, MessageQuerySet, TurnQuerySet, visible_to
 from conversations.refusals import GONE
 
 
@@ -34,6 +35,21 @@ def binned_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation
     if conversation is None:
         raise Http404(GONE.format("conversation"))
     return conversation
+
+
+def exports_of(user: User | AnonymousUser, *, now: datetime) -> ExportQuerySet:
+    """The exports of everything that `user` has, the newest first; those whose time is over are gone."""
+    if isinstance(user, AnonymousUser):
+        return Export.objects.none()
+    return Export.objects.kept(now=now).filter(owner=user).defer("conversations").order_by("-created_at")
+
+
+def export_of(user: User | AnonymousUser, export_id: UUID, *, now: datetime) -> Export:
+    """Raises `Http404` when it is not one of `user`, or no longer kept."""
+    export: Export | None = exports_of(user, now=now).filter(pk=export_id).first()
+    if export is None:
+        raise Http404(GONE.format("export"))
+    return export
 
 
 def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:

@@ -18,7 +18,7 @@ from accounts.models import User
 from conversations import runs
 from conversations.calibration import error_of, sums_of
 from conversations.handing_over import enqueue_finishing
-from conversations.models import Erasure, ModelCall, Summary, TaskRun, TokenScale, Turn
+from conversations.models import Erasure, Export, ModelCall, Summary, TaskRun, TokenScale, Turn
 from conversations.retention import closing, receipts
 
 
@@ -67,6 +67,23 @@ class SummaryAdmin(ReadOnlyAdmin):
     search_fields = ("conversation__id",)
     fields = list_display
     readonly_fields = list_display
+
+
+@admin.register(Export)
+class ExportAdmin(ReadOnlyAdmin):
+    """That people take their conversations away, and whether it works; what is in the files is theirs."""
+
+    list_display = ("created_at", "owner_id", "status", "error_code", "attempts", "total", "size", "expires_at")
+    ordering = ("-created_at",)
+    list_filter = ("status", "error_code")
+    date_hierarchy = "created_at"
+    fields = (*list_display, "started_at", "finished_at", "done")
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Export]:
+        # Thousands of ids each, which no page shows.
+        found: QuerySet[Export] = super().get_queryset(request).defer("conversations")
+        return found
 
 
 @admin.register(TaskRun)

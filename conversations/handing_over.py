@@ -20,7 +20,9 @@ from conversations.streams import BRIEFLY, announce_end, may_requeue
 
 log = structlog.get_logger(__name__)
 
-Task = Literal["answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures"]
+Task = Literal[
+    "answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures", "make_export"
+]
 """Of `conversations.tasks`, those that somebody hands over."""
 
 
@@ -47,6 +49,11 @@ def enqueue_title(conversation_id: UUID) -> bool:
 def enqueue_finishing() -> bool:
     """Have erasures that were begun finished now; False: it is done with the next round."""
     return enqueue("finish_erasures")
+
+
+def enqueue_export(export_id: UUID) -> bool:
+    """Hand an export to the workers; False: it is taken up later, nothing is lost."""
+    return enqueue("make_export", export_id)
 
 
 def take_on(asked: asking.Asked) -> asking.Asked:

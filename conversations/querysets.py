@@ -13,6 +13,9 @@ LIVE_STATUSES = ("queued", "streaming")
 
 TERMINAL_STATUSES = ("complete", "stopped", "failed", "interrupted")
 
+UNDER_WAY = ("queued", "running")
+"""An export that is still to be made, or is being made."""
+
 
 def visible_to(user: User, *, through: str = "") -> models.Q:
     """What makes a conversation one that `user` may see: they own it and have not put it into the bin.
@@ -53,6 +56,31 @@ class TurnQuerySet(models.QuerySet[Any]):
     def waiting(self, *, since: datetime) -> "TurnQuerySet":
         """Queued before `since` and not claimed: their task may have been lost with the queue."""
         return self.filter(status="queued", created_at__lt=since)
+
+
+class ExportQuerySet(models.QuerySet[Any]):
+    """Exports, by where they are in their life."""
+
+    def kept(self, *, now: datetime) -> "ExportQuerySet":
+        """Those that are not over; an expired one is gone though its file may still be there for a minute."""
+        return self.filter(models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=now))
+
+    def expired(self, *, now: datetime) -> "ExportQuerySet":
+        return self.filter(expires_at__lte=now)
+
+    def under_way(self) -> "ExportQuerySet":
+        return self.filter(status__in=UNDER_WAY)
+
+    def running(self) -> "ExportQuerySet":
+        return self.filter(status="running")
+
+    def abandoned(self, *, now: datetime) -> "ExportQuerySet":
+        """Running ones whose worker stopped renewing the lease."""
+        return self.running().filter(lease_until__lt=now)
+
+    def waiting(self, *, since: datetime) -> "ExportQuerySet":
+        """Queued before `since`, the oldest first: there was no room, or their task was lost with the queue."""
+        return self.filter(status="queued", created_at__lt=since).order_by("created_at")
 
 
 BRANCH_SQL = """

@@ -258,3 +258,53 @@ class PromptTooLong(Refusal):
         super().__init__(sentence, size=size, limit=limit, unit=unit)
         self.status = 413 if unit == "characters" else 422
         self.size, self.limit, self.unit = size, limit, unit
+
+
+class TooManyFiles(Refusal):
+    """Somebody takes conversations away faster than they could look at them."""
+
+    code = "too_many_files"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} conversations can be exported a minute. Wait a moment, or export everything at once.", limit=limit
+        )
+
+
+class ExportUnderWay(Refusal):
+    """A person has one export made at a time."""
+
+    code = "export_under_way"
+
+    def __init__(self, export_id: UUID) -> None:
+        super().__init__("An export is being made. Wait for it, or delete it.", export=str(export_id))
+
+
+class TooManyExports(Refusal):
+    """Each reads everything a person has."""
+
+    code = "too_many_exports"
+    status = 429
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Everything can be exported {limit} times a day. Try again tomorrow.", limit=limit)
+
+
+class ExportNotReady(Refusal):
+    """There is nothing to download: not yet, or not any more because it failed."""
+
+    code = "export_not_ready"
+
+    def __init__(self, status: str) -> None:
+        super().__init__("This export is not ready.", status=status)
+
+
+class ExportGone(Refusal):
+    """The row says that there is a file, the disk says that there is none."""
+
+    code = "export_gone"
+    status = 410
+
+    def __init__(self) -> None:
+        super().__init__("The file of this export is no longer there. Have another one made.")

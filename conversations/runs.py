@@ -11,6 +11,7 @@ EVERY = {
     "sweep": timedelta(seconds=5),
     "renew_index": timedelta(hours=1),
     "finish_erasures": timedelta(seconds=10),
+    "tend_exports": timedelta(minutes=1),
 }
 """How often a task is meant to run."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
 from conversations.retention import finishing
 from conversations.streams import Shown, announce_end, is_reachable, shown
+from conversations.transfer import making, tending
 
 log = structlog.get_logger(__name__)
 
@@ -123,6 +125,25 @@ def recorded(task: str) -> Iterator[dict[str, int]]:
     finally:
         with suppress(DatabaseError):  # The fault itself may be that the database is away.
             runs.record(task, started_at=started_at, finished_at=timezone.now(), did=did, error=error)
+
+
+@shared_task(name="conversations.make_export")
+def make_export(export_id: str) -> None:
+    """Make everything of a person into a file, then the next one that waits for room."""
+    making.make(UUID(export_id))
+    _take_up_exports()
+
+
+@shared_task(name="conversations.tend_exports")
+def tend_exports() -> None:
+    """Take up lost exports again, remove old ones, and whatever lies there for nobody."""
+    with recorded("tend_exports") as did:
+        did.update(asdict(tending.tend(now=timezone.now())))
+        did["requeued"] = _take_up_exports()
+
+
+def _take_up_exports() -> int:
+    return sum(enqueue("make_export", export_id) for export_id in tending.due(now=timezone.now()))
 
 
 @worker_ready.connect

@@ -20,6 +20,7 @@ TAG = "pocketchat"
 HEARTBEATS_IN_A_LEASE = 4
 """A worker may be late for two and still hold its turn."""
 POSITIVE = (
+    "POCKETCHAT_EXPORT_DAYS",
     "POCKETCHAT_REPLY_TOKENS",
     "POCKETCHAT_SYSTEM_TOKENS",
     "POCKETCHAT_PROMPT_CHARACTERS",

@@ -157,6 +157,9 @@ POCKETCHAT_REPLIES_A_PERSON = env.int("POCKETCHAT_REPLIES_A_PERSON", default=20)
 POCKETCHAT_STREAM_LIFE = env.int("POCKETCHAT_STREAM_LIFE", default=600)
 """Seconds a finished turn's events stay in Redis; afterwards the stored reply is served instead."""
 
+POCKETCHAT_EXPORT_DAYS = env.int("POCKETCHAT_EXPORT_DAYS", default=7)
+"""Days an export of everything is kept for its owner to download."""
+
 # --- Application ------------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -299,6 +302,7 @@ CELERY_BEAT_SCHEDULE = {
     "end abandoned turns": {"task": "conversations.sweep", "schedule": 5.0},
     "renew the index of recall": {"task": "conversations.renew_index", "schedule": 3600.0},
     "finish erasures": {"task": "conversations.finish_erasures", "schedule": 10.0},
+    "look after exports": {"task": "conversations.tend_exports", "schedule": 60.0},
 }
 
 # --- Static files -----------------------------------------------------------------------------------------------------

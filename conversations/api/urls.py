@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import binning, contexts, conversations, me, recall, search, summaries, turns
+from conversations.api import binning, contexts, conversations, exports, me, recall, search, summaries, turns
 from conversations.api.events import turn_events
 
 app_name = "api"
@@ -35,6 +35,12 @@ urlpatterns = [
         name="conversation_summary",
     ),
     path("conversations/<uuid:conversation_id>/recall", recall.Recall.as_view(), name="recall"),
+    path(
+        "conversations/<uuid:conversation_id>/export", exports.ConversationExport.as_view(), name="export_conversation"
+    ),
+    path("exports", exports.ExportList.as_view(), name="exports"),
+    path("exports/<uuid:export_id>", exports.ExportDetail.as_view(), name="export"),
+    path("exports/<uuid:export_id>/download", exports.ExportDownload.as_view(), name="download_export"),
     path("conversations/<uuid:conversation_id>/turns", conversations.TurnList.as_view(), name="turns"),
     path("me", me.Me.as_view(), name="me"),
     path("search", search.Search.as_view(), name="search"),

@@ -4,6 +4,7 @@ from conversations.models.conversation import Conversation
 from conversations.models.embedding import Embedding
 from conversations.models.erasure import Erasure
 from conversations.models.hold import Hold
+from conversations.models.export import Export
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
 from conversations.models.search_entry import SearchEntry
@@ -16,6 +17,7 @@ __all__ = [
     "Conversation",
     "Embedding",
     "Erasure",
+    "Export",
     "Hold",
     "Message",
     "ModelCall",

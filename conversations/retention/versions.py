@@ -12,7 +12,9 @@ from conversations.branches import Removed
 from conversations.models import Erasure
 from conversations.retention import looks, rows
 from conversations.retention.holds import refuse_when_held
+from conversations.retention.ids import Ids
 from conversations.retention.manifest import QUICK
+from conversations.transfer.store import Exports
 
 
 def erase_version(conversation_id: UUID, message_id: int, *, by: User | None, now: datetime) -> Removed:
@@ -36,4 +38,6 @@ def erase_version(conversation_id: UUID, message_id: int, *, by: User | None, no
             next_look_at=now,
         )
     looks.follow(erasure, QUICK, live=[removed.stopped] if removed.stopped else [])
+    # A file that holds the conversation holds the version; its owner has another one made.
+    Exports().erase(Ids(conversations=frozenset([conversation_id])))
     return removed

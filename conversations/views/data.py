@@ -8,13 +8,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from conversations import access, binning
+from conversations.views.exports import export_context
 from conversations.views.requests import for_people_logged_in
 
 
 @require_safe
 @for_people_logged_in
 def data(request: HttpRequest) -> HttpResponse:
-    return render(request, "conversations/data.html", _bin(request))
+    return render(request, "conversations/data.html", _bin(request) | export_context(request))
 
 
 def _bin(request: HttpRequest) -> dict[str, Any]:

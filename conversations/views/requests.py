@@ -2,19 +2,22 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
+from accounts.models import User
 from conversations.refusals import ConversationBusy, KeyReused, Refusal
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=HttpResponseBase)
 
 
 def is_partial(request: HttpRequest) -> bool:
@@ -32,6 +35,11 @@ def is_asked_from(request: HttpRequest, page: str) -> bool:
 def to_newest(conversation_id: UUID) -> HttpResponse:
     """To the end of a conversation: without a script the browser would show its beginning."""
     return redirect(reverse("conversations:conversation", args=[conversation_id]) + "#newest")
+
+
+def person(request: HttpRequest) -> User:
+    """Who is logged in, for a view that lets nobody else in."""
+    return cast("User", request.user)
 
 
 def number(text: str) -> int | None:
@@ -54,12 +62,12 @@ def problem_part(request: HttpRequest, refusal: Refusal, context: dict[str, Any]
 
 
 def for_people_logged_in(
-    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    view: Callable[Concatenate[HttpRequest, P], R],
+) -> Callable[Concatenate[HttpRequest, P], R | HttpResponse]:
     """Others are sent to log in; a part of a page is refused instead, so that the page can say why."""
 
     @functools.wraps(view)
-    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R | HttpResponse:
         if request.user.is_authenticated:
             response = view(request, *args, **kwargs)
             # What was private is not read again by going back after logging out.

@@ -19,8 +19,9 @@ from conversations.outcomes import outcome_sentence
 from conversations.providers.registry import chat_model_info, default_model_name
 from conversations.querysets import LIVE_STATUSES
 from conversations.rendering import render_plain
+from conversations.tools.lines import CallLine
 from conversations.tree import Children, children_of
-from conversations.views.reply_parts import CallLine, Part, parts_of
+from conversations.views.reply_parts import Part, parts_of
 from conversations.views.versions import Version, reply_version_of, version_of
 
 MESSAGES_A_PAGE = 60

@@ -55,5 +55,10 @@ class Places:
         return self.var / "embedder"
 
     @property
+    def exports(self) -> Path:
+        """What people take away, a folder for each."""
+        return self.var / "exports"
+
+    @property
     def secret_key(self) -> Path:
         return self.var / "secret_key"

@@ -8,7 +8,8 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from conversations.views.reply_parts import CallLine, Part, Words
+from conversations.tools.lines import CallLine
+from conversations.views.reply_parts import Part, Words
 
 ID = "0b7e8a52-1f0c-4b0e-9a57-6d3c1c0f9a11"
 
