@@ -175,7 +175,7 @@ class Verified(admin.SimpleListFilter):
 class ErasureAdmin(ReadOnlyAdmin):
     """Receipts: what was erased, when, why, by whom, and whether every store was read back as clean."""
 
-    list_display = ("began_at", "number", "reason", "by", "named", "erased_at", "verified", "still_left")
+    list_display = ("began_at", "number", "verified", "still_left", "reason", "by", "named")
     list_display_links = ("began_at", "number")
     ordering = ("-began_at",)
     list_filter = ("reason", Verified)

@@ -49,14 +49,16 @@ WRITE_SQL = """
 """
 
 NEWEST_SQL = """
-    WITH looked_through AS MATERIALIZED (
-        SELECT message_id, conversation_id, said_at, words FROM conversations_searchentry
-        WHERE owner_id = %s AND (said_at, message_id) < (%s, %s)
+    WITH newest AS MATERIALIZED (
+        SELECT message_id, conversation_id, said_at FROM (
+            SELECT message_id, conversation_id, said_at, words FROM conversations_searchentry
+            WHERE owner_id = %s AND (said_at, message_id) < (%s, %s)
+            ORDER BY said_at DESC, message_id DESC LIMIT %s
+        ) AS looked_through WHERE words @@ %s::tsquery
         ORDER BY said_at DESC, message_id DESC LIMIT %s
-    ), newest AS MATERIALIZED (
-        SELECT message_id, conversation_id, said_at FROM looked_through WHERE words @@ %s::tsquery
     )
 """
+"""They come in order, so it ends with the first that are enough."""
 
 INDEXED_SQL = """
     WITH newest AS MATERIALIZED (
@@ -197,7 +199,7 @@ def _matching(
     """The ids of the newest messages that match, the newest first."""
     query = _tsquery(looked_for, owner_id)
     place = [after.said_at, after.message_id] if after else ["infinity", 0]
-    _, found = _visible(visible, NEWEST_SQL, [owner_id, *place, LOOKED_THROUGH, query], limit=limit)
+    _, found = _visible(visible, NEWEST_SQL, [owner_id, *place, LOOKED_THROUGH, query, TAKEN], limit=limit)
     if len(found) < limit:
         taken, found = _visible(visible, INDEXED_SQL, [query, *place, TAKEN], limit=limit)
         if len(found) < limit and taken == TAKEN:  # Most of those are in the bin.

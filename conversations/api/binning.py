@@ -14,7 +14,7 @@ from accounts.models import User
 from conversations import access, binning
 from conversations.api.serializers import ConversationSerializer
 from conversations.querysets import ConversationQuerySet
-from conversations.retention.deleting import Deleted, delete_for_good, put_into_bin
+from conversations.retention.deleting import Deleted, delete, delete_for_good
 
 IDS_AT_MOST = 200
 
@@ -105,17 +105,15 @@ def delete_one(request: Request, conversation_id: UUID) -> Response:
     found = access.bin_of(request.user).filter(pk=conversation_id).first()
     if found is None or query.validated_data["now"]:
         found = found or access.conversation_of(request.user, conversation_id)
-        _deleted(request, [found.pk], now=query.validated_data["now"])
-    if query.validated_data["now"]:
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        gone = _deleted(request, [found.pk], now=query.validated_data["now"])
+        if gone.is_for_good:
+            return Response(status=status.HTTP_204_NO_CONTENT)
     return Response(ConversationSerializer(access.binned_of(request.user, conversation_id)).data)
 
 
 def _deleted(request: Request, ids: list[UUID], *, now: bool) -> Deleted:
-    moment = timezone.now()
-    if now:
-        return delete_for_good(ids, by=cast("User", request.user), now=moment)
-    return put_into_bin(ids, now=moment)
+    by, moment = cast("User", request.user), timezone.now()
+    return delete_for_good(ids, by=by, now=moment) if now else delete(ids, by=by, now=moment)
 
 
 class Restoring(APIView):

@@ -80,7 +80,10 @@ class Me(APIView):
 
     @extend_schema(request=CloseSerializer, responses={202: ClosedSerializer})
     def delete(self, request: Request) -> Response:
-        """Close the account: it works no longer from now on, and a worker erases everything of it."""
+        """Close the account: it works no longer from now on, and a worker erases everything of it.
+
+        Send `{"password": "…"}`; the last administrator adds `"last_administrator": true`.
+        """
         user = cast("User", request.user)
         sent = CloseSerializer(data=request.data)
         sent.is_valid(raise_exception=True)

@@ -97,7 +97,7 @@ def _embedded_before(some: Sequence[Message], model: Embedder) -> set[int]:
 
 def _reword(some: Sequence[Message], languages: dict[int, str], model: Embedder) -> None:
     values = [(*_worded(message, languages), message.pk, model.name) for message in some]
-    _store(some, REWORD_SQL, values)
+    _store(REWORD_SQL, some, values)
 
 
 def _insert(
@@ -107,17 +107,17 @@ def _insert(
         (model.name, None if vector is None else literal(vector), *_worded(message, languages), message.pk)
         for message, vector in zip(some, vectors, strict=True)
     ]
-    _store(some, WRITE_SQL, values)
+    _store(WRITE_SQL, some, values)
 
 
-def _store(some: Sequence[Message], statement: str, values: Sequence[tuple[Any, ...]]) -> None:
-    """With their conversation held first, as whoever erases it holds it: neither waits for the other in a circle."""
+def _store(sql: str, some: Sequence[Message], values: Sequence[tuple[Any, ...]]) -> None:
+    """With the conversation held first, as whoever erases it holds it: neither waits for the other in a circle."""
     if not some:
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(HOLD_SQL, [some[0].conversation_id])
         if cursor.fetchone():
-            cursor.executemany(statement, values)
+            cursor.executemany(sql, values)
 
 
 def _worded(message: Message, languages: dict[int, str]) -> tuple[str, str, str, int]:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversations.recall.words import UNSPACED, UNSPACED_RUN
+from conversations.recall.words import UNSPACED, UNSPACED_RANGES
 
 MOST_CHARACTERS = 200_000
 """Of a message that are searched, the first."""
@@ -69,7 +69,7 @@ def _lexemes(text: str) -> Iterator[str]:
 
 def _parts(word: str) -> list[str]:
     """Where a script without spaces meets another."""
-    return [part for part in re.split(f"({UNSPACED_RUN.pattern})", word) if part]
+    return [part for part in re.split(f"([{UNSPACED_RANGES}]+)", word) if part]
 
 
 def _pairs(run: str) -> list[str]:

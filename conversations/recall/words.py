@@ -29,7 +29,6 @@ UNSPACED_RANGES = (
 )
 UNSPACED = re.compile(f"[{UNSPACED_RANGES}]")
 """A character of a script that sets no spaces between words: full text takes such a sentence for one word."""
-UNSPACED_RUN = re.compile(f"[{UNSPACED_RANGES}]+")
 
 PAIRED_RANGES = f"{UNSPACED_RANGES}\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
 PAIRED = re.compile(f"[{PAIRED_RANGES}]")

@@ -19,7 +19,7 @@ from conversations.models import Conversation, Erasure, Turn
 from conversations.pace import keeps_pace
 from conversations.refusals import Held, LastAdministrator, TooManyPasswords, WrongPassword
 from conversations.retention import accounts, looks, rows
-from conversations.retention.erase import Cause, Reason, erased, insistent
+from conversations.retention.erase import Cause, Reason, erased, go_on, insistent, is_mine
 from conversations.retention.holds import held, is_held
 from conversations.retention.manifest import QUICK
 
@@ -125,16 +125,21 @@ def resumed(erasure: Erasure, *, now: datetime, is_told: bool = True) -> None:
     theirs = Conversation.objects.filter(owner__in=erasure.accounts).order_by("pk").values_list("pk", flat=True)
     while ids := list(theirs[:AT_ONCE]):
         erased(ids, cause)
+        go_on(erasure)
     addresses = _last_step(erasure, now=now)
+    if addresses is None:
+        return  # Somebody else was faster.
     looks.follow(erasure, QUICK, live=())
     for address in addresses if is_told else ():
         _tell(address, erasure)
 
 
 @insistent
-def _last_step(erasure: Erasure, *, now: datetime) -> list[str]:
-    """The person's own rows, and the receipt; returns the addresses to write to."""
+def _last_step(erasure: Erasure, *, now: datetime) -> list[str] | None:
+    """The person's own rows, and the receipt; returns the addresses to write to, or None when somebody else did it."""
     with transaction.atomic():
+        if not is_mine(erasure):
+            return None
         users = list(User.objects.select_for_update().filter(pk__in=erasure.accounts))
         for user in users:
             if is_held(user):

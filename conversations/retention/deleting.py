@@ -20,6 +20,17 @@ class Deleted:
 
     ids: tuple[UUID, ...]
     held: frozenset[UUID] = frozenset()
+    is_for_good: bool = False
+
+
+def bin_days(user: User) -> int:  # noqa: ARG001  # the rules of retention will tell people apart
+    """How long what this person deletes stays in the bin; 0: it is gone at once."""
+    return binning.BIN_DAYS
+
+
+def delete(ids: Collection[UUID], *, by: User, now: datetime) -> Deleted:
+    """Into the bin, where there is one; else for good. Raises as these two do."""
+    return put_into_bin(ids, now=now) if bin_days(by) else delete_for_good(ids, by=by, now=now)
 
 
 def put_into_bin(ids: Collection[UUID], *, now: datetime) -> Deleted:
@@ -45,7 +56,7 @@ def delete_for_good(ids: Collection[UUID], *, by: User, now: datetime) -> Delete
     free = _free(ids)
     receipt = erase_conversations(free.ids, reason=Erasure.Reason.OWNER, by=by, now=now)
     gone = {pk for erasure in receipt.erasures for pk in erasure.conversations}
-    return Deleted(tuple(gone), free.held)
+    return Deleted(tuple(gone), free.held, is_for_good=True)
 
 
 def _free(ids: Collection[UUID]) -> Deleted:

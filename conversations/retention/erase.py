@@ -9,6 +9,7 @@ from uuid import UUID
 
 import structlog
 from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from accounts.models import User
 from conversations.models import Erasure, Turn
@@ -151,11 +152,24 @@ def resumed(erasure: Erasure, *, now: datetime) -> list[Erasure]:
     cause = Cause.of(erasure, now=now)
     while any(map(rows.is_large, erasure.conversations)):
         step, live = _step(erasure.conversations[0], cause)
+        go_on(erasure)
         looks.follow(step, QUICK, live=live)
         steps.append(step)
-    live = _last_step(erasure, now=now)
-    looks.follow(erasure, QUICK, live=live)
+    if (still_live := _last_step(erasure, now=now)) is None:
+        return steps
+    looks.follow(erasure, QUICK, live=still_live)
     return [*steps, erasure]
+
+
+def is_mine(erasure: Erasure) -> bool:
+    """In a transaction: whether it is still to be done. Whoever took it for killed may have done it meanwhile."""
+    return Erasure.objects.select_for_update().filter(pk=erasure.pk, erased_at__isnull=True).exists()
+
+
+def go_on(erasure: Erasure) -> None:
+    """Say that somebody is at it, so that nobody takes it for killed."""
+    until = timezone.now() + RESUMED_AFTER
+    Erasure.objects.filter(pk=erasure.pk, erased_at__isnull=True).update(next_look_at=until)
 
 
 @insistent
@@ -173,9 +187,12 @@ def _step(conversation_id: UUID, cause: Cause) -> tuple[Erasure, list[UUID]]:
 
 
 @insistent
-def _last_step(erasure: Erasure, *, now: datetime) -> list[UUID]:
+def _last_step(erasure: Erasure, *, now: datetime) -> list[UUID] | None:
+    """None: somebody else was faster."""
     with transaction.atomic():
         there, live = _held_for_deletion(erasure.conversations)
+        if not is_mine(erasure):
+            return None
         erasure.turns, erasure.counts = rows.turns_of(there), rows.counted(there)
         erasure.erased_at = erasure.next_look_at = now
         rows.delete(there)

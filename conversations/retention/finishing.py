@@ -53,6 +53,7 @@ def _is_done(erasure: Erasure, *, now: datetime) -> bool:
         return True
     try:
         (closing.resumed if erasure.accounts else erase.resumed)(erasure, now=now)
+        erasure.refresh_from_db()
     except (Held, DatabaseError) as error:
         # What is held now was not when it began, or somebody holds a row. The receipt says so, and it is tried again.
         log.warning("erasure_not_resumed", erasure=erasure.pk, error=type(error).__name__)

@@ -37,7 +37,7 @@ def write(archive: Archive, user: User, weights: list[Weight], *, now: datetime,
         _write_conversation(archive, content, number=number, weight=weight, now=now, wrote=wrote)
 
 
-def _receipts_of(user: User) -> list[dict[str, Any]]:
+def _receipts_of(user: User) -> list[Any]:
     """Of what this person had erased, the oldest first."""
     erased = Erasure.objects.filter(by=user.pk).order_by("pk")
     return list(erased.values("reason", "conversations", "turns", "began_at", "erased_at", "verified_at", "counts"))

@@ -1,13 +1,15 @@
 """The page "Your data": what is kept of a person, and what they can do about it; a section for each capability."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from conversations import access, binning
+from accounts.models import User
+from conversations import access
+from conversations.retention.deleting import bin_days
 from conversations.views.exports import export_context
 from conversations.views.requests import for_people_logged_in
 
@@ -23,4 +25,4 @@ def _bin(request: HttpRequest) -> dict[str, Any]:
     counts = access.conversations_of(request.user).aggregate(
         conversations=Count("pk"), archived=Count("pk", filter=Q(archived=True))
     )
-    return counts | {"bin_days": binning.BIN_DAYS, "binned": access.bin_of(request.user).count()}
+    return counts | {"bin_days": bin_days(cast("User", request.user)), "binned": access.bin_of(request.user).count()}

@@ -16,7 +16,8 @@ from accounts.models import User
 from conversations import access, binning
 from conversations.querysets import ConversationQuerySet
 from conversations.refusals import Held
-from conversations.retention.deleting import Deleted, delete_for_good, put_into_bin
+from conversations.retention import deleting
+from conversations.retention.deleting import Deleted, bin_days, delete_for_good
 from conversations.text import preview
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.selection import Selection, ids_of, selection_of
@@ -35,18 +36,18 @@ def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Say what will happen; then put it into the bin, and lead to a new conversation."""
     found = access.conversation_of(request.user, conversation_id)
     if request.method != "POST":
-        context = {"conversation": found, "bin_days": binning.BIN_DAYS}
+        context = {"conversation": found, "bin_days": bin_days(_person(request))}
         if is_partial(request):
             return render(request, "conversations/_delete.html", context)
         context |= {"sidebar": sidebar_of(request.user, current=found.pk)}
         return render(request, "conversations/delete.html", context)
     try:
-        gone = put_into_bin([found.pk], now=timezone.now())
+        gone = deleting.delete([found.pk], by=_person(request), now=timezone.now())
     except Held as refusal:
         messages.error(request, str(refusal))
         return redirect("conversations:conversation", found.pk)
     title = preview(found.title, TITLE_CHARACTERS) if found.title else "The conversation"
-    _offer_undo(request, f"“{title}” is" if found.title else f"{title} is", gone)
+    _tell(request, f"“{title}” is" if found.title else f"{title} is", gone)
     return redirect("conversations:home")
 
 
@@ -66,7 +67,7 @@ def change(request: HttpRequest) -> HttpResponse:
     chosen = selection_of(request)
     rows = rows_of(request, chosen.shelf)
     ids = list(rows.values_list("pk", flat=True)) if chosen.is_everything else _ids(rows, chosen.ids)
-    if ids and _has_to_be_asked(chosen):
+    if ids and _has_to_be_asked(chosen, bin_days(_person(request))):
         return _asked(request, chosen, ids)
     if not ids:
         messages.error(request, "Nothing was changed: choose a conversation first.")
@@ -79,9 +80,9 @@ def change(request: HttpRequest) -> HttpResponse:
     return redirect(chosen.shelf.address)
 
 
-def _has_to_be_asked(chosen: Selection) -> bool:
+def _has_to_be_asked(chosen: Selection, days: int) -> bool:
     """What cannot be undone, or is as much as there is."""
-    is_dangerous = chosen.action == "erase" or (chosen.action == "delete" and chosen.is_everything)
+    is_dangerous = chosen.action == "erase" or (chosen.action == "delete" and (chosen.is_everything or not days))
     return is_dangerous and not chosen.is_confirmed
 
 
@@ -99,38 +100,39 @@ def _take_out(request: HttpRequest, ids: Collection[UUID]) -> None:
 
 
 def _delete(request: HttpRequest, ids: Collection[UUID], *, is_for_good: bool) -> None:
-    now = timezone.now()
+    by, now = _person(request), timezone.now()
     try:
-        if is_for_good:
-            gone = delete_for_good(ids, by=cast("User", request.user), now=now)
-            count = len(gone.ids)
-            messages.success(request, f"{_counted(count)} {pluralize(count, 'is,are')} gone for good.")
-        else:
-            gone = put_into_bin(ids, now=now)
-            _offer_undo(request, f"{_counted(len(gone.ids))} {pluralize(len(gone.ids), 'is,are')}", gone)
+        gone = delete_for_good(ids, by=by, now=now) if is_for_good else deleting.delete(ids, by=by, now=now)
     except Held as refusal:
         messages.error(request, str(refusal))
         return
+    _tell(request, f"{_counted(len(gone.ids))} {pluralize(len(gone.ids), 'is,are')}", gone)
     if gone.held:
         kept = len(gone.held)
         messages.warning(request, f"{_counted(kept)} had to stay: an administrator holds {pluralize(kept, 'it,them')}.")
 
 
-def _offer_undo(request: HttpRequest, what: str, gone: Deleted) -> None:
-    said = f"{what} in the bin, and can be restored for {binning.BIN_DAYS} days."
+def _tell(request: HttpRequest, what: str, gone: Deleted) -> None:
+    """What became of it, with Undo where that is possible."""
+    if gone.is_for_good:
+        messages.success(request, f"{what} gone for good.")
+        return
+    days = bin_days(_person(request))
+    said = f"{what} in the bin, and can be restored for {days} day{pluralize(days)}."
     undoes = " ".join(map(str, gone.ids)) if len(gone.ids) <= MOST_UNDONE else ""
     messages.success(request, said, extra_tags=undoes)
 
 
 def _asked(request: HttpRequest, chosen: Selection, ids: Collection[UUID]) -> HttpResponse:
     """A page that says how many will go, and waits for the answer."""
+    days = bin_days(_person(request))
     context = {
         "shelf": chosen.shelf,
         "action": chosen.action,
         "ids": () if chosen.is_everything else ids,
         "count": len(ids),
-        "is_for_good": chosen.action == "erase",
-        "bin_days": binning.BIN_DAYS,
+        "is_for_good": chosen.action == "erase" or not days,
+        "bin_days": days,
         "sidebar": sidebar_of(request.user),
     }
     return render(request, "conversations/sure.html", context)
@@ -139,6 +141,10 @@ def _asked(request: HttpRequest, chosen: Selection, ids: Collection[UUID]) -> Ht
 def _ids(rows: ConversationQuerySet, ids: Collection[UUID]) -> list[UUID]:
     """Those of the ids that are among the rows."""
     return list(rows.filter(pk__in=ids).values_list("pk", flat=True))
+
+
+def _person(request: HttpRequest) -> User:
+    return cast("User", request.user)
 
 
 def _counted(count: int) -> str:

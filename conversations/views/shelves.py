@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,9 +10,11 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
 from conversations import access, binning
 from conversations.listing import BIN, SIDEBAR, BadCursor, Order, page_of, place_of
 from conversations.querysets import ConversationQuerySet
+from conversations.retention.deleting import bin_days
 from conversations.views.requests import for_people_logged_in
 from conversations.views.sidebar import sidebar_of
 
@@ -98,10 +100,11 @@ def _shelf(request: HttpRequest, *, shelf: Shelf) -> HttpResponse:
     except BadCursor:  # Made under another key: the list begins anew.
         return redirect(shelf.address)
     page = page_of(rows_of(request, shelf), limit=ROWS_A_PAGE, after=place, order=shelf.order)
+    days = bin_days(cast("User", request.user))
     context: dict[str, Any] = {
         "shelf": shelf,
-        "about": shelf.about.format(days=binning.BIN_DAYS),
-        "empty": shelf.empty.format(days=binning.BIN_DAYS),
+        "about": shelf.about.format(days=days),
+        "empty": shelf.empty.format(days=days),
         "rows": [(row, binning.restorable_until(row)) for row in page.rows],
         "is_first": place is None,
         "sidebar": sidebar_of(request.user),

@@ -116,7 +116,7 @@ def test_what_is_held_stays_where_it_is(owner: User, conversation: Conversation,
     with pytest.raises(Held):
         delete([conversation.pk], owner, is_for_good=is_for_good)
     deleted = delete([conversation.pk, other.pk], owner, is_for_good=is_for_good)
-    assert deleted == Deleted((other.pk,), frozenset({conversation.pk}))
+    assert deleted == Deleted((other.pk,), frozenset({conversation.pk}), is_for_good=is_for_good)
     assert list(Conversation.objects.filter(trashed_at=None)) == [conversation]
 
 

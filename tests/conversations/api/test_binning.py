@@ -169,3 +169,11 @@ def test_its_reply_cannot_be_stopped_or_written_again(api: APIClient, conversati
     api.delete(f"{ROOT}/{conversation.pk}")
     for verb in ("stop", "regenerate"):
         assert api.post(f"/api/v1/turns/{turn.pk}/{verb}").status_code == 404
+
+
+def test_without_a_bin_it_is_gone_at_once(
+    api: APIClient, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(binning, "BIN_DAYS", 0)
+    assert api.delete(f"{ROOT}/{conversation.pk}").status_code == 204
+    assert not Conversation.objects.exists()

@@ -5,6 +5,8 @@ from uuid import UUID
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -50,6 +52,8 @@ def test_the_owner_closes_it_on_its_page_and_is_told_by_mail(settled: User, stra
     client.force_login(settled)
     page = client.get(CLOSE).content.decode()
     assert "3 conversations with 5 messages" in page
+    assert 'href="/data/#export-section"' in page
+    assert 'id="export-section"' in client.get("/data/").content.decode()
     response = client.post(CLOSE, {"password": PASSWORD})
     assert (response.status_code, response["Location"]) == (302, "/data/closed/")
     assert response["Clear-Site-Data"] == '"storage"'
@@ -226,6 +230,14 @@ class TestAdmin:
     def test_what_goes_is_counted_and_then_goes_by_the_road(
         self, settled: User, admin: Client, django_capture_on_commit_callbacks: Any
     ) -> None:
+        LogEntry.objects.create(
+            user=User.objects.get(email="admin@example.org"),
+            content_type=ContentType.objects.get_for_model(User),
+            object_id=str(settled.pk),
+            object_repr=settled.email,
+            action_flag=CHANGE,
+        )
+        assert settled.email in admin.get("/admin/").content.decode()
         address = f"/admin/accounts/user/{settled.pk}/delete/"
         page = admin.get(address).content.decode()
         assert "Conversation: 3" in " ".join(page.split())

@@ -1,6 +1,6 @@
 """One road for every deletion: the rows go at once, the receipt says what went, and nothing of it is found again."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -190,3 +190,27 @@ def test_a_claimed_turn_of_an_erased_conversation_is_nobodys(conversation: Conve
 
 def test_ids_that_nobody_has_are_no_receipt() -> None:
     assert erase_conversations([uuid4()], reason=Erasure.Reason.OWNER, by=None, now=NOW) == Receipt()
+
+
+def test_two_who_erase_the_same_large_conversation_leave_one_receipt_of_it(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was slow, and was taken for killed."""
+    monkeypatch.setattr(rows, "MESSAGES_AT_ONCE", 3)
+    for _ in range(3):
+        exchange(conversation)
+    last = erase._last_step
+
+    def be_overtaken(erasure: Erasure, *, now: datetime) -> list[UUID] | None:
+        with monkeypatch.context() as faster:
+            faster.setattr(erase, "_last_step", last)
+            erase.resumed(Erasure.objects.get(pk=erasure.pk), now=now)
+        return last(erasure, now=now)
+
+    with monkeypatch.context() as slow:
+        slow.setattr(erase, "_last_step", be_overtaken)
+        made = erased(conversation).erasures
+    assert nothing_is_left_of(conversation.pk)
+    whole = Erasure.objects.get(conversations=[conversation.pk])
+    assert whole.counts["conversation"] == 1
+    assert whole.pk not in [one.pk for one in made]

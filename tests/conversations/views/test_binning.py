@@ -228,3 +228,20 @@ def test_a_live_reply_ends_with_it(page: Client, conversation: Conversation) -> 
     page.post(f"/c/{conversation.pk}/delete/")
     turn.refresh_from_db()
     assert turn.status == "stopped"
+
+
+def test_without_a_bin_it_says_that_nothing_can_be_restored(
+    page: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(binning, "BIN_DAYS", 0)
+    one, other = titled(owner, "One"), titled(owner, "Other")
+    assert "gone for good, at once" in shown(page.get(f"/c/{one.pk}/delete/"))
+    gone = shown(page.post(f"/c/{one.pk}/delete/", follow=True))
+    assert "“One” is gone for good." in gone
+    assert "Undo" not in gone
+    some = {"shelf": "all", "action": "delete", "id": str(other.pk)}
+    assert "Delete 1 conversation for good?" in " ".join(shown(page.post(CHANGE, some)).split())
+    assert Conversation.objects.get() == other
+    page.post(CHANGE, some | {"sure": "1"})
+    assert not Conversation.objects.exists()
+    assert "is gone for good, at once." in shown(page.get("/data/"))
