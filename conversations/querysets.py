@@ -4,8 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import User
+from conversations import expiry
 from conversations.recall.words import PAIRED
 
 LIVE_STATUSES = ("queued", "streaming")
@@ -18,11 +20,17 @@ UNDER_WAY = ("queued", "running")
 
 
 def visible_to(user: User, *, through: str = "") -> models.Q:
-    """What makes a conversation one that `user` may see: they own it and have not put it into the bin.
+    """What makes a conversation one that `user` may see: they own it, it is not in the bin, and no rule has ended it.
 
     `through` leads to it from another row: a join, which costs Django half of what a subquery does.
     """
-    return models.Q(**{f"{through}owner": user, f"{through}trashed_at__isnull": True})
+    return models.Q(**{f"{through}owner": user}) & present(through=through, owner=user.pk)
+
+
+def present(*, through: str = "", owner: int | None = None) -> models.Q:
+    """What makes a conversation one that there is, for whoever owns it: `owner`, where that is known."""
+    is_expired = expiry.is_expired(timezone.now(), through=through, owner=owner)
+    return models.Q(**{f"{through}trashed_at__isnull": True}) & ~models.Q(is_expired)
 
 
 def in_bin_of(user: User) -> models.Q:

@@ -1,12 +1,15 @@
 """The tables of a conversation, a noun a file."""
 
 from conversations.models.conversation import Conversation
+from conversations.models.effective_life import EffectiveLife
 from conversations.models.embedding import Embedding
 from conversations.models.erasure import Erasure
 from conversations.models.export import Export
 from conversations.models.hold import Hold
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
+from conversations.models.retention_change import RetentionChange
+from conversations.models.retention_rule import RetentionRule
 from conversations.models.search_entry import SearchEntry
 from conversations.models.summary import Summary
 from conversations.models.task_run import TaskRun
@@ -15,12 +18,15 @@ from conversations.models.turn import Turn
 
 __all__ = [
     "Conversation",
+    "EffectiveLife",
     "Embedding",
     "Erasure",
     "Export",
     "Hold",
     "Message",
     "ModelCall",
+    "RetentionChange",
+    "RetentionRule",
     "SearchEntry",
     "Summary",
     "TaskRun",

@@ -52,7 +52,10 @@ class Conversation(models.Model):
     )
     pinned = models.BooleanField(default=False)
     archived = models.BooleanField(default=False)
-    temporary = models.BooleanField(default=False)
+    temporary = models.BooleanField(default=False, help_text="Its life is that of temporary conversations.")
+    kept = models.BooleanField(
+        default=False, help_text="Its owner keeps it: no rule deletes it where people may keep conversations."
+    )
     summarises = models.BooleanField(
         default=True, help_text="Whether a summary stands for what no longer fits; none is made or sent otherwise."
     )
@@ -70,6 +73,9 @@ class Conversation(models.Model):
             models.CheckConstraint(
                 name="conversation_has_a_title_exactly_when_it_has_a_source",
                 condition=Q(title="", title_source="none") | (~Q(title="") & ~Q(title_source="none")),
+            ),
+            models.CheckConstraint(
+                name="conversation_is_not_both_temporary_and_kept", condition=~Q(temporary=True, kept=True)
             ),
             Reference(
                 name="conversation_head_is_one_of_its_messages",
@@ -97,6 +103,12 @@ class Conversation(models.Model):
                 models.F("id").desc(),
                 name="conversation_bin",
                 condition=Q(trashed_at__isnull=False),
+            ),
+            # Read by the purge, a person at a time: without a message for long, begun long ago, temporary.
+            models.Index(fields=["owner", "last_activity_at"], name="conversation_idle"),
+            models.Index(fields=["owner", "created_at"], name="conversation_age"),
+            models.Index(
+                fields=["owner", "last_activity_at"], name="conversation_temporary", condition=Q(temporary=True)
             ),
         ]
 
