@@ -48,10 +48,11 @@ def clear(conversation_id: UUID) -> int:
     its title if its owner gave it: any other tells what was said.
 
     Raises:
-        Http404, ConversationBusy
+        Http404, ConversationBusy, Held
     """
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
+        tree.refuse_when_held(conversation)
         refuse_when_live(conversation)
         removed, _ = Message.objects.filter(conversation=conversation).delete()
         if conversation.title_source != Conversation.TitleSource.USER:

@@ -15,7 +15,7 @@ def begin(owner: User, *, request_key: str, **fields: object) -> tuple[Conversat
     """The conversation, and whether it is new; the same key from the same owner finds what it began.
 
     Raises:
-        Http404: what it began is gone, or in the bin.
+        Http404: what it began is gone, over by rule, or in the bin.
         KeyReused: it began something else.
     """
     digest = _digest_of(fields)
@@ -24,7 +24,7 @@ def begin(owner: User, *, request_key: str, **fields: object) -> tuple[Conversat
     )
     if is_new:
         return made, True
-    if made.trashed_at is not None:
+    if not Conversation.objects.visible_to(owner).filter(pk=made.pk).exists():
         raise Http404(GONE.format("conversation"))
     # What its owner has changed since says nothing about how it began.
     if made.request_digest != digest:

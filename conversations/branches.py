@@ -98,9 +98,11 @@ def remove(conversation_id: UUID, message_id: int) -> Removed:
     Raises:
         Http404
         NoOtherVersion: the last one stays.
+        Held
     """
     with transaction.atomic():
         conversation = tree.locked(conversation_id)
+        tree.refuse_when_held(conversation)
         message = tree.message_in(conversation, message_id)
         versions = tree.children_of(conversation, {message.parent_id})[message.parent_id]
         siblings = tree.siblings_of(message.pk, versions)

@@ -33,8 +33,8 @@ def over(kind: Kind, now: datetime, *, row: Column, life: Column) -> Q:
     if kind == Kind.BIN:
         return _past("trashed_at", "in_bin", now, row=row, life=life)
     if kind == Kind.TEMPORARY:
-        return Q(Exact(row("temporary"), True)) & _past("last_activity_at", "temporary", now, row=row, life=life)
-    is_kept = Q(Exact(row("kept"), True)) & Q(Exact(life("may_keep"), True))
+        return Q(Exact(row("temporary"), rhs=True)) & _past("last_activity_at", "temporary", now, row=row, life=life)
+    is_kept = Q(Exact(row("kept"), rhs=True)) & Q(Exact(life("may_keep"), rhs=True))
     since = "last_activity_at" if kind == Kind.IDLE else "created_at"
     return _past(since, kind.value, now, row=row, life=life) & ~is_kept
 

@@ -160,6 +160,18 @@ class Held(Refusal):
         )
 
 
+class ChangeNotConfirmed(Refusal):
+    """A rule of retention is changed by whoever has just seen what that deletes."""
+
+    code = "change_not_confirmed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What was confirmed is not what would happen now: somebody changed a rule, or it took too long. Nothing "
+            "was changed. Look at the change again, then confirm it."
+        )
+
+
 class QueueUnreachable(Refusal):
     """What was asked for is done by a worker, and no worker can be told."""
 

@@ -11,8 +11,9 @@ from uuid import UUID
 from django.db.models import Max, Q
 from django.http import Http404
 
-from conversations.models import Conversation, Message
-from conversations.refusals import GONE
+from conversations.models import Conversation, Hold, Message
+from conversations.querysets import present
+from conversations.refusals import GONE, Held
 
 WHOLE_BRANCH = 2**31 - 1
 """Rows: more than any branch has."""
@@ -67,13 +68,23 @@ def locked(conversation_id: UUID) -> Conversation:
     """The row, held until the transaction ends: everything that moves a head waits here.
 
     Raises:
-        Http404: it is gone, or in the bin.
+        Http404: it is gone, over by rule, or in the bin.
     """
-    rows = Conversation.objects.select_for_update().filter(pk=conversation_id, trashed_at__isnull=True)
+    rows = Conversation.objects.select_for_update().filter(present(), pk=conversation_id)
     conversation: Conversation | None = rows.first()
     if conversation is None:
         raise Http404(GONE.format("conversation"))
     return conversation
+
+
+def refuse_when_held(conversation: Conversation) -> None:
+    """Before anything of it is deleted for good; whoever asks holds the conversation.
+
+    Raises:
+        Held
+    """
+    if held := Hold.objects.on_conversations([conversation.pk]):
+        raise Held(held)
 
 
 def message_in(conversation: Conversation, message_id: int) -> Message:

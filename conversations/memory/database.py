@@ -13,6 +13,7 @@ from conversations.models import Conversation, Message
 from conversations.providers import registry
 from conversations.providers.errors import ProviderError
 from conversations.providers.values import Embedder
+from conversations.querysets import present
 from conversations.recollections import ON_DEMAND, best
 from conversations.tree import WHOLE_BRANCH
 
@@ -70,7 +71,7 @@ class DatabaseStore:
             raise UnknownConversation(conversation_id) from error
 
     def _head(self, conversation_id: UUID) -> int | None:
-        found = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).values_list("head_id").first()
+        found = Conversation.objects.filter(present(), pk=conversation_id).values_list("head_id").first()
         if found is None:
             raise UnknownConversation(conversation_id)
         head_id: int | None = found[0]

@@ -11,7 +11,7 @@ from conversations.providers.values import Embedder
 
 
 class UnknownConversation(LookupError):
-    """There is none of that id, or it is in the bin."""
+    """There is none of that id, or it is in the bin, or over by rule."""
 
 
 @dataclass(frozen=True, slots=True)

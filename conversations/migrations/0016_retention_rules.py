@@ -255,18 +255,25 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="rule_names_whom_it_is_for",
+                violation_error_message="Name the group, or the user, that the rule is for, and nobody else.",
             ),
         ),
         migrations.AddConstraint(
             model_name="retentionrule",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("scope", "everyone")), fields=("scope",), name="one_rule_for_everyone"
+                condition=models.Q(("scope", "everyone")),
+                fields=("scope",),
+                name="one_rule_for_everyone",
+                violation_error_message="There is a rule for everyone already: change that one.",
             ),
         ),
         migrations.AddConstraint(
             model_name="retentionrule",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("scope", "group")), fields=("group",), name="one_rule_a_group"
+                condition=models.Q(("scope", "group")),
+                fields=("group",),
+                name="one_rule_a_group",
+                violation_error_message="There is a rule for this group already: change that one.",
             ),
         ),
         migrations.AddConstraint(
@@ -275,6 +282,7 @@ class Migration(migrations.Migration):
                 condition=models.Q(("scope__in", ["user", "own"])),
                 fields=("user", "scope"),
                 name="one_rule_a_user_and_one_of_their_own",
+                violation_error_message="There is a rule for this user already: change that one.",
             ),
         ),
         migrations.AddConstraint(
@@ -333,6 +341,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("least_days__lte", models.F("most_days"))),
                 name="rule_minimum_is_no_more_than_its_maximum",
+                violation_error_message="The minimum must not be more than the maximum.",
             ),
         ),
         migrations.AddConstraint(
@@ -344,6 +353,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="rule_for_ever_names_no_days",
+                violation_error_message="Name days after which conversations are deleted, or say for ever, not both.",
             ),
         ),
         migrations.AddConstraint(
@@ -360,6 +370,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="rule_for_everyone_alone_speaks_of_the_installation",
+                violation_error_message="Traces, log lines, minimum and maximum are the same for everyone: say them in the rule for everyone.",
             ),
         ),
         migrations.AddConstraint(

@@ -4,45 +4,57 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-
 VIEW = """
 CREATE VIEW conversations_effectivelife AS
 SELECT
     user_id,
     -- Null, an interval of nothing, is never. Hours, since a day of PostgreSQL's has 23 or 25 of them twice a year.
-    make_interval(hours => (24 * nullif(greatest(least(idle, own_idle, most), floor), 'Infinity'))::int) AS idle,
-    -- The maximum counts from the last message; it makes a life that counts from the beginning shorter, and none.
-    make_interval(hours => (
-        24 * CASE WHEN least(age, own_age) < 'Infinity' THEN greatest(least(age, own_age, most), floor) END
-    )::int) AS age,
-    make_interval(hours => temporary) AS temporary,
-    make_interval(hours => 24 * in_bin) AS in_bin,
+    make_interval(hours => (24 * nullif(greatest(least(ruled_idle, own_idle), floor), 'Infinity'))::int) AS idle,
+    make_interval(hours => (24 * nullif(greatest(least(ruled_age, own_age), floor), 'Infinity'))::int) AS age,
+    make_interval(hours => least(ruled_temporary, own_temporary)) AS temporary,
+    make_interval(hours => 24 * least(ruled_in_bin, own_in_bin)) AS in_bin,
     may_keep,
     EXISTS (
-        SELECT FROM conversations_hold WHERE conversations_hold.user_id = person.user_id AND lifted_at IS NULL
-    ) AS is_held
+        SELECT FROM conversations_hold AS hold WHERE hold.user_id = person.user_id AND hold.lifted_at IS NULL
+    ) AS is_held,
+    make_interval(hours => (24 * nullif(ruled_idle, 'Infinity'))::int) AS ruled_idle,
+    make_interval(hours => (24 * nullif(ruled_age, 'Infinity'))::int) AS ruled_age,
+    make_interval(hours => ruled_temporary) AS ruled_temporary,
+    make_interval(hours => 24 * ruled_in_bin) AS ruled_in_bin,
+    make_interval(hours => 24 * floor) AS floor
 FROM (
     SELECT
         person.id AS user_id,
-        coalesce(
-            CASE WHEN u.forever THEN 'Infinity' ELSE u.idle_days::float8 END,
-            g.idle,
-            CASE WHEN e.forever THEN 'Infinity' ELSE e.idle_days::float8 END,
-            'Infinity'
-        ) AS idle,
-        coalesce(
-            CASE WHEN u.forever THEN 'Infinity' ELSE u.age_days::float8 END,
-            g.age,
-            CASE WHEN e.forever THEN 'Infinity' ELSE e.age_days::float8 END,
-            'Infinity'
-        ) AS age,
-        o.idle_days::float8 AS own_idle,
-        o.age_days::float8 AS own_age,
-        e.most_days::float8 AS most,
-        e.least_days::float8 AS floor,
-        least(coalesce(u.temporary_hours, g.temporary_hours, e.temporary_hours), o.temporary_hours) AS temporary,
-        least(coalesce(u.bin_days, g.bin_days, e.bin_days, 30), o.bin_days) AS in_bin,
-        coalesce(u.may_keep, g.may_keep, e.may_keep, false) AS may_keep
+        greatest(
+            least(
+                coalesce(
+                    CASE WHEN u.forever THEN 'Infinity' ELSE u.idle_days::float8 END,
+                    g.idle,
+                    CASE WHEN e.forever THEN 'Infinity' ELSE e.idle_days::float8 END,
+                    'Infinity'
+                ),
+                e.most_days
+            ),
+            e.least_days
+        ) AS ruled_idle,
+        -- The maximum counts from the last message: here it makes shorter what there is, and nothing of never.
+        CASE
+            WHEN coalesce(
+                CASE WHEN u.forever THEN 'Infinity' ELSE u.age_days::float8 END,
+                g.age,
+                CASE WHEN e.forever THEN 'Infinity' ELSE e.age_days::float8 END,
+                'Infinity'
+            ) = 'Infinity' THEN 'Infinity'
+            ELSE greatest(least(coalesce(u.age_days, g.age, e.age_days), e.most_days), e.least_days)
+        END AS ruled_age,
+        coalesce(u.temporary_hours, g.temporary_hours, e.temporary_hours) AS ruled_temporary,
+        coalesce(u.bin_days, g.bin_days, e.bin_days, 30) AS ruled_in_bin,
+        coalesce(u.may_keep, g.may_keep, e.may_keep, false) AS may_keep,
+        o.idle_days AS own_idle,
+        o.age_days AS own_age,
+        o.temporary_hours AS own_temporary,
+        o.bin_days AS own_in_bin,
+        e.least_days AS floor
     -- 0 stands for somebody new, about whom no rule says anything but the one for everyone.
     FROM (SELECT id FROM accounts_user UNION ALL SELECT 0) AS person
     LEFT JOIN conversations_retentionrule AS u ON u.scope = 'user' AND u.user_id = person.id
@@ -99,6 +111,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("is_held", models.BooleanField(help_text="Nothing of this person is deleted.")),
+                ("ruled_idle", models.DurationField(null=True)),
+                ("ruled_age", models.DurationField(null=True)),
+                ("ruled_temporary", models.DurationField(null=True)),
+                ("ruled_in_bin", models.DurationField()),
+                ("floor", models.DurationField(help_text="The minimum.", null=True)),
             ],
             options={
                 "db_table": "conversations_effectivelife",

@@ -27,6 +27,13 @@ class EffectiveLife(models.Model):
     may_keep = models.BooleanField(help_text="Whether conversations this person keeps are spared by `idle` and `age`.")
     is_held = models.BooleanField(help_text="Nothing of this person is deleted.")
 
+    # The same without what this person chose for themselves, who may not go beyond it.
+    ruled_idle = models.DurationField(null=True)
+    ruled_age = models.DurationField(null=True)
+    ruled_temporary = models.DurationField(null=True)
+    ruled_in_bin = models.DurationField()
+    floor = models.DurationField(null=True, help_text="The minimum.")
+
     class Meta:
         managed = False
         db_table = "conversations_effectivelife"

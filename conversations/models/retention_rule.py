@@ -96,13 +96,25 @@ class RetentionRule(models.Model):
                 condition=Q(scope="everyone", group__isnull=True, user__isnull=True)
                 | Q(scope="group", group__isnull=False, user__isnull=True)
                 | Q(scope__in=["user", "own"], group__isnull=True, user__isnull=False),
+                violation_error_message="Name the group, or the user, that the rule is for, and nobody else.",
             ),
-            models.UniqueConstraint(name="one_rule_for_everyone", fields=["scope"], condition=Q(scope="everyone")),
-            models.UniqueConstraint(name="one_rule_a_group", fields=["group"], condition=Q(scope="group")),
+            models.UniqueConstraint(
+                name="one_rule_for_everyone",
+                fields=["scope"],
+                condition=Q(scope="everyone"),
+                violation_error_message="There is a rule for everyone already: change that one.",
+            ),
+            models.UniqueConstraint(
+                name="one_rule_a_group",
+                fields=["group"],
+                condition=Q(scope="group"),
+                violation_error_message="There is a rule for this group already: change that one.",
+            ),
             models.UniqueConstraint(
                 name="one_rule_a_user_and_one_of_their_own",
                 fields=["user", "scope"],
                 condition=Q(scope__in=["user", "own"]),
+                violation_error_message="There is a rule for this user already: change that one.",
             ),
             *(
                 models.CheckConstraint(
@@ -120,16 +132,21 @@ class RetentionRule(models.Model):
                 )
             ),
             models.CheckConstraint(
-                name="rule_minimum_is_no_more_than_its_maximum", condition=Q(least_days__lte=F("most_days"))
+                name="rule_minimum_is_no_more_than_its_maximum",
+                condition=Q(least_days__lte=F("most_days")),
+                violation_error_message="The minimum must not be more than the maximum.",
             ),
             models.CheckConstraint(
                 name="rule_for_ever_names_no_days",
                 condition=Q(forever=False) | Q(idle_days__isnull=True, age_days__isnull=True),
+                violation_error_message="Name days after which conversations are deleted, or say for ever, not both.",
             ),
             models.CheckConstraint(
                 name="rule_for_everyone_alone_speaks_of_the_installation",
                 condition=Q(scope="everyone")
                 | Q(trace_days__isnull=True, log_days__isnull=True, least_days__isnull=True, most_days__isnull=True),
+                violation_error_message="Traces, log lines, minimum and maximum are the same for everyone: say them in "
+                "the rule for everyone.",
             ),
             models.CheckConstraint(
                 name="rule_of_ones_own_only_shortens",

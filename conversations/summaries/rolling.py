@@ -17,6 +17,7 @@ from conversations.calibration import message_tokens
 from conversations.models import Conversation, Summary
 from conversations.prompts import model_for
 from conversations.providers.registry import small_model_name
+from conversations.querysets import present
 from conversations.stand_ins import has_summaries
 from conversations.summaries.progress import lease_of, progress_of
 from conversations.summaries.spans import Span, end_of_next, span_to
@@ -71,7 +72,7 @@ def _is_continued(conversation: Conversation, end: int, lease: str) -> bool:
 def _due(conversation_id: UUID) -> tuple[Conversation, int] | None:
     if not settings.POCKETCHAT_SUMMARIES:
         return None
-    conversation = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True).first()
+    conversation = Conversation.objects.filter(present(), pk=conversation_id).first()
     if conversation is None or not has_summaries(conversation) or most_of(conversation) < LEAST_OF_A_SUMMARY:
         return None
     end = end_of_next(conversation)

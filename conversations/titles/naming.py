@@ -10,6 +10,7 @@ from conversations.models import Conversation, Message, ModelCall, Turn
 from conversations.pace import keeps_pace
 from conversations.providers.errors import GAVE_WAY, ProviderError
 from conversations.providers.values import ChatMessage, ChatRequest
+from conversations.querysets import present
 from conversations.refusals import TooManySuggestions
 from conversations.titles.wording import EXAMPLES, INSTRUCTIONS, shown, title_in
 from conversations.tree import WHOLE_BRANCH
@@ -66,7 +67,7 @@ def suggest(conversation_id: UUID) -> bool:
 
 def _named(conversation_id: UUID, *, among: Collection[str]) -> bool:
     """With a title found by the model, where the present one is of a source `among` these; False: it stays."""
-    named = Conversation.objects.filter(pk=conversation_id, trashed_at__isnull=True, title_source__in=among)
+    named = Conversation.objects.filter(present(), pk=conversation_id, title_source__in=among)
     conversation = named.first()
     if conversation is None or not (said := _first_questions(conversation)):
         return False

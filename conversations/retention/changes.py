@@ -1,0 +1,192 @@
+"""Rules are changed in two steps: what a change deletes is shown, then whoever saw it confirms it.
+
+The preview is made under the changed rules, by the question the purge asks, in a transaction that is taken back.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import Q
+
+from accounts.models import User
+from conversations.models import RetentionChange, RetentionRule
+from conversations.refusals import ChangeNotConfirmed
+from conversations.retention.lives import lives
+from conversations.retention.preview import Preview, preview
+from conversations.retention.wording import sentence
+
+SAID = (
+    "idle_days",
+    "age_days",
+    "forever",
+    "temporary_hours",
+    "bin_days",
+    "may_keep",
+    "trace_days",
+    "log_days",
+    "least_days",
+    "most_days",
+)
+"""What a rule may say. What is left out is left to the next wider rule."""
+
+SALT = "retention change"
+VALID = timedelta(minutes=15)
+"""How long somebody may think about what they were shown."""
+ONE_AT_A_TIME = 0x72756C65
+"""Names the advisory lock of PostgreSQL under which rules are changed."""
+
+What = RetentionChange.What
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the rule for somebody shall say; `says` None: there shall be none."""
+
+    scope: str
+    says: Mapping[str, Any] | None
+    group_id: int | None = None
+    user_id: int | None = None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        return {"scope": self.scope, "group_id": self.group_id, "user_id": self.user_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a change does. `now` and `then` are what is due without and with it; `lives` what holds for whom then."""
+
+    change: Change
+    now: Preview
+    then: Preview
+    lives: tuple[tuple[str, int], ...]
+    token: str
+
+    @property
+    def more(self) -> int:
+        """Conversations that the change makes due."""
+        return self.then.conversations - self.now.conversations
+
+
+def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
+    """Nothing is changed; `confirm` with the token of what is returned does it.
+
+    Raises:
+        ValidationError: the rule says what no rule may.
+    """
+    before = preview(now)
+    with _taken_back():
+        _apply(change)
+        then, lived = preview(now), tuple((sentence(life), people) for life, people in lives())
+    told = {
+        **change.target,
+        "says": change.says and {name: value for name, value in change.says.items() if value is not None},
+        "by": by and by.pk,
+        "seen": _newest_change(change),
+        "due": then.counts,
+    }
+    return Proposal(change, before, then, lived, signing.dumps(told, salt=SALT))
+
+
+def confirm(token: str, *, by: User | None, now: datetime) -> RetentionRule | None:
+    """Make the change that `propose` showed; None: the rule was removed.
+
+    Raises:
+        ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules have changed since.
+    """
+    try:
+        told = signing.loads(token, salt=SALT, max_age=VALID)
+    except signing.BadSignature as error:
+        raise ChangeNotConfirmed from error
+    seen, due, whose = told.pop("seen"), told.pop("due"), told.pop("by")
+    change = Change(**told)
+    with transaction.atomic():
+        _hold_the_rules()
+        if whose != (by and by.pk) or seen != _newest_change(change):
+            raise ChangeNotConfirmed
+        before = said_by(rule_of(change))
+        rule = _apply(change)
+        _record(change, before, rule, by=by, due=due, now=now)
+    return rule
+
+
+def rule_of(change: Change) -> RetentionRule | None:
+    rule: RetentionRule | None = RetentionRule.objects.filter(**change.target).first()
+    return rule
+
+
+def said_by(rule: RetentionRule | None) -> dict[str, Any]:
+    """What a rule says, without what it leaves open."""
+    said = {name: getattr(rule, name) for name in SAID} if rule else {}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _apply(change: Change) -> RetentionRule | None:
+    rule = rule_of(change)
+    if change.says is None:
+        if rule is not None:
+            rule.delete(is_confirmed=True)
+        return None
+    if unknown := set(change.says) - set(SAID):
+        raise ValidationError(f"A rule says nothing of {', '.join(sorted(unknown))}.")
+    rule = rule or RetentionRule(**change.target)
+    for name in SAID:
+        setattr(rule, name, change.says.get(name, False if name == "forever" else None))
+    rule.full_clean()
+    rule.save(is_confirmed=True)
+    return rule
+
+
+def _record(
+    change: Change,
+    before: dict[str, Any],
+    rule: RetentionRule | None,
+    *,
+    by: User | None,
+    due: dict[str, int],
+    now: datetime,
+) -> None:
+    what = What.RULE_REMOVED if rule is None else What.RULE_CHANGED if before else What.RULE_MADE
+    group = Group.objects.filter(pk=change.group_id).values_list("name", flat=True).first()
+    RetentionChange.objects.create(
+        at=now,
+        by=by,
+        what=what,
+        scope=change.scope,
+        group=group or "",
+        user_id=change.user_id,
+        before=before,
+        after=said_by(rule),
+        due=due,
+    )
+
+
+def _newest_change(change: Change) -> int:
+    """Of what has a say in what the change does: of rules of administrators, and of this person's own."""
+    rules = RetentionChange.objects.filter(what__in=[What.RULE_MADE, What.RULE_CHANGED, What.RULE_REMOVED])
+    concerned = rules.filter(~Q(scope="own") | Q(scope="own", user=change.user_id))
+    newest: int | None = concerned.order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
+
+
+def _hold_the_rules() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
+
+
+@contextmanager
+def _taken_back() -> Iterator[None]:
+    """Whatever is changed inside is as it was before."""
+    with transaction.atomic():
+        point = transaction.savepoint()
+        try:
+            yield
+        finally:
+            transaction.savepoint_rollback(point)
