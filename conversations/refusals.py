@@ -172,6 +172,19 @@ class ChangeNotConfirmed(Refusal):
         )
 
 
+class BeyondLimits(Refusal):
+    """One's own choice may make lives shorter, not longer, and not shorter than the minimum."""
+
+    code = "beyond_limits"
+    status = 422
+
+    def __init__(self, field: str, *, least: int, most: int | None, shown: str) -> None:
+        super().__init__(
+            f"The administrator’s rules leave you {shown} to choose from.", field=field, least=least, most=most
+        )
+        self.field = field
+
+
 class QueueUnreachable(Refusal):
     """What was asked for is done by a worker, and no worker can be told."""
 

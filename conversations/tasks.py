@@ -18,7 +18,8 @@ from conversations.handing_over import enqueue, requeue
 from conversations.models import Turn
 from conversations.providers.errors import ProviderError
 from conversations.replies import end_running_replies, replies
-from conversations.retention import finishing
+from conversations.retention import finishing, schedule
+from conversations.retention import purge as purging
 from conversations.streams import Shown, announce_end, is_reachable, shown
 from conversations.transfer import making, tending
 
@@ -111,6 +112,17 @@ def finish_erasures() -> None:
     with recorded("finish_erasures") as did:
         finished = finishing.finish(now=timezone.now())
         did["looked_at"], did["failed"] = finished.looked_at, finished.failed
+
+
+@shared_task(name=schedule.TASK)
+def purge() -> None:
+    """Delete what is over. A second one at the same time does nothing."""
+    with recorded(schedule.RUN) as did:
+        try:
+            purging.purge(now=timezone.now(), did=did, tell=schedule.tell_progress)
+        finally:
+            if did:  # Else it was another's.
+                schedule.end_progress()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from conversations.models import Hold
+from conversations.models import Conversation, Hold, RetentionChange
 from conversations.refusals import Held
 
 
@@ -27,8 +27,26 @@ def refuse_when_held(conversation_ids: Collection[UUID]) -> None:
         raise Held(found)
 
 
+def place(
+    *, reason: str, by: User | None, now: datetime, user: User | None = None, conversation: Conversation | None = None
+) -> Hold:
+    """On a user or on a conversation."""
+    with transaction.atomic():
+        hold: Hold = Hold.objects.create(user=user, conversation=conversation, reason=reason, placed_by=by, since=now)
+        _record(RetentionChange.What.HOLD_PLACED, hold, by, now)
+    return hold
+
+
 def lift(hold: Hold, *, by: User | None, now: datetime) -> bool:
     """What it held may be erased again; False: somebody lifted it first."""
     with transaction.atomic():
-        lasting = Hold.objects.lasting().filter(pk=hold.pk)
-        return lasting.update(lifted_at=now, lifted_by=by) == 1
+        is_lifted: bool = Hold.objects.lasting().filter(pk=hold.pk).update(lifted_at=now, lifted_by=by) == 1
+        if is_lifted:
+            _record(RetentionChange.What.HOLD_LIFTED, hold, by, now)
+    return is_lifted
+
+
+def _record(what: RetentionChange.What, hold: Hold, by: User | None, now: datetime) -> None:
+    RetentionChange.objects.create(
+        what=what, at=now, by=by, user=hold.user, conversation_id=hold.conversation_id, after={"hold": hold.pk}
+    )
