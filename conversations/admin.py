@@ -16,23 +16,24 @@ from django.utils import timezone
 from accounts.admin import AccountAdmin
 from accounts.models import User
 from conversations import runs
+from conversations.administration import changes, holds, rules  # noqa: F401  # they register what they show
+from conversations.administration.overview import VIEW
+from conversations.administration.read_only import ReadOnlyAdmin
 from conversations.calibration import error_of, sums_of
 from conversations.handing_over import enqueue_finishing
 from conversations.models import Erasure, Export, ModelCall, Summary, TaskRun, TokenScale, Turn
-from conversations.retention import closing, receipts
+from conversations.retention import closing, receipts, schedule
+
+_index = admin.site.index
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
-    """For looking: what happens to conversations is decided by their owners and by retention."""
+def _index_with_purge(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    """Whoever opens the admin sees that nothing is deleted any more, without looking for it."""
+    told = {"schedule": schedule.schedule(timezone.now())} if request.user.has_perm(VIEW) else {}
+    return _index(request, {**(extra_context or {}), **told})
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002  # Django's signature
-        return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002  # Django's signature
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002  # Django's signature
-        return False
+admin.site.index = _index_with_purge  # type: ignore[method-assign]  # its only other way is another site
 
 
 @admin.register(Turn)
@@ -110,8 +111,11 @@ class TaskRunAdmin(ReadOnlyAdmin):
     @admin.display(description="on time", boolean=True)
     def on_time(self, run: Any) -> bool | None:
         """Whether the newest run of a task is as new as it should be. Nothing is said of older ones."""
-        is_newest = run.finished_at == run.newest
-        return runs.is_on_time(run.task, run.finished_at, now=timezone.now()) if is_newest else None
+        if run.finished_at != run.newest:
+            return None
+        if run.task == schedule.RUN:
+            return not schedule.schedule(timezone.now()).is_late
+        return runs.is_on_time(run.task, run.finished_at, now=timezone.now())
 
 
 @admin.register(TokenScale)

@@ -50,8 +50,10 @@ def _past(since: str, length: str, now: datetime, *, row: Column, life: Column) 
     return Q(LessThanOrEqual(row(since), until))
 
 
-def is_expired(now: datetime, *, through: str = "", owner: object | None = None) -> Exists:
-    """For a reader: whether the conversation that `through` leads to is over by rule, and not held.
+def is_over(
+    now: datetime, *, kinds: Collection[Kind] = BY_RULE, through: str = "", owner: object | None = None
+) -> Exists:
+    """For a reader: whether the conversation that `through` leads to is over for one of the reasons, and not held.
 
     `owner` is that of all the conversations looked at, where one knows: their life is then looked up once.
     """
@@ -61,7 +63,7 @@ def is_expired(now: datetime, *, through: str = "", owner: object | None = None)
 
     lives: QuerySet[object] = apps.get_model("conversations", "EffectiveLife").objects.all()
     of_owner = lives.filter(user=row("owner") if owner is None else owner, is_held=False)
-    return Exists(of_owner.filter(any_over(BY_RULE, now, row=row, life=F)).exclude(_hold(OuterRef(row("pk")))))
+    return Exists(of_owner.filter(any_over(kinds, now, row=row, life=F)).exclude(_hold(OuterRef(row("pk")))))
 
 
 def _hold(conversation: OuterRef) -> Exists:

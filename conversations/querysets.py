@@ -29,13 +29,17 @@ def visible_to(user: User, *, through: str = "") -> models.Q:
 
 def present(*, through: str = "", owner: int | None = None) -> models.Q:
     """What makes a conversation one that there is, for whoever owns it: `owner`, where that is known."""
-    is_expired = expiry.is_expired(timezone.now(), through=through, owner=owner)
-    return models.Q(**{f"{through}trashed_at__isnull": True}) & ~models.Q(is_expired)
+    is_over = expiry.is_over(timezone.now(), through=through, owner=owner)
+    return models.Q(**{f"{through}trashed_at__isnull": True}) & ~models.Q(is_over)
 
 
 def in_bin_of(user: User) -> models.Q:
-    """What makes a conversation one that `user` finds in their bin: nobody else sees it, and no other reader does."""
-    return models.Q(owner=user, trashed_at__isnull=False)
+    """What makes a conversation one that `user` finds in their bin: nobody else sees it, and no other reader does.
+
+    Its time there is not over, and no rule has ended it.
+    """
+    is_over = expiry.is_over(timezone.now(), kinds=tuple(expiry.Kind), owner=user.pk)
+    return models.Q(owner=user, trashed_at__isnull=False) & ~models.Q(is_over)
 
 
 class ConversationQuerySet(models.QuerySet[Any]):

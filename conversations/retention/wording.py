@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Protocol
 
+from conversations.models import RetentionRule
+
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
@@ -62,3 +64,25 @@ def _ordinary(life: Life) -> str:
         if idle or age
         else "Conversations are kept until they are deleted by hand"
     )
+
+
+def said(rule: RetentionRule) -> str:
+    """What one rule says by itself, in short."""
+    days = {
+        "idle_days": "after the last message",
+        "age_days": "after the beginning",
+        "bin_days": "in the bin",
+        "trace_days": "of traces",
+        "log_days": "of log lines",
+        "least_days": "at least",
+        "most_days": "at most",
+    }
+    parts = ["for ever"] if rule.forever else []
+    parts += [
+        f"{length(value * DAY)} {what}" for name, what in days.items() if (value := getattr(rule, name)) is not None
+    ]
+    if rule.temporary_hours:
+        parts.append(f"temporary ones {length(rule.temporary_hours * HOUR)}")
+    if rule.may_keep is not None:
+        parts.append("people may keep some" if rule.may_keep else "nobody keeps any")
+    return " · ".join(parts) or "nothing"
