@@ -3,16 +3,12 @@
 How long it may last is said by the view behind `EffectiveLife`; here it is compared with the conversation's times.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from django.apps import apps
-from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Value
-from django.db.models.lookups import Exact, LessThanOrEqual
-
-Column = Callable[[str], F]
-"""How a column is named from where the condition stands: of the conversation, or of its owner's life."""
+from django.db.models import BooleanField, F, Func, Value
 
 
 class Kind(StrEnum):
@@ -27,50 +23,49 @@ class Kind(StrEnum):
 BY_RULE = (Kind.IDLE, Kind.AGE, Kind.TEMPORARY)
 """What is over for these exists for no reader any more. What is in the bin is in no list, anyway."""
 
+COLUMNS = ("id", "owner_id", "last_activity_at", "created_at", "trashed_at", "temporary", "kept")
 
-def over(kind: Kind, now: datetime, *, row: Column, life: Column) -> Q:
-    """The condition of one kind; a life that is null is over never, and one that is held is looked at elsewhere."""
-    if kind == Kind.BIN:
-        return _past("trashed_at", "in_bin", now, row=row, life=life)
-    if kind == Kind.TEMPORARY:
-        return Q(Exact(row("temporary"), rhs=True)) & _past("last_activity_at", "temporary", now, row=row, life=life)
-    is_kept = Q(Exact(row("kept"), rhs=True)) & Q(Exact(life("may_keep"), rhs=True))
-    since = "last_activity_at" if kind == Kind.IDLE else "created_at"
-    return _past(since, kind.value, now, row=row, life=life) & ~is_kept
+PAST: Mapping[Kind, str] = {
+    Kind.IDLE: "{last_activity_at} <= %s - life.idle AND NOT ({kept} AND life.may_keep)",
+    Kind.AGE: "{created_at} <= %s - life.age AND NOT ({kept} AND life.may_keep)",
+    Kind.TEMPORARY: "{temporary} AND {last_activity_at} <= %s - life.temporary",
+    Kind.BIN: "{trashed_at} <= %s - life.in_bin",
+}
+"""Each takes the moment, once. A life that is null is never past. The column is alone on its side, for its index."""
 
+HOLD = "EXISTS (SELECT FROM conversations_hold AS hold WHERE hold.conversation_id = {id} AND hold.lifted_at IS NULL)"
+"""On the conversation itself; one on its owner stands in the owner's life."""
 
-def any_over(kinds: Collection[Kind], now: datetime, *, row: Column, life: Column) -> Q:
-    conditions = [over(kind, now, row=row, life=life) for kind in kinds]
-    return Q(*conditions, _connector=Q.OR)
-
-
-def _past(since: str, length: str, now: datetime, *, row: Column, life: Column) -> Q:
-    """The time is alone on the left, where an index is of use."""
-    until = ExpressionWrapper(Value(now, DateTimeField()) - life(length), output_field=DateTimeField())
-    return Q(LessThanOrEqual(row(since), until))
+OVER = (
+    "EXISTS (SELECT FROM conversations_effectivelife AS life "
+    "WHERE life.user_id = {owner} AND NOT life.is_held AND ({past}) AND NOT {hold})"
+)
 
 
-def is_over(
-    now: datetime, *, kinds: Collection[Kind] = BY_RULE, through: str = "", owner: object | None = None
-) -> Exists:
+def past(kinds: Collection[Kind], columns: Mapping[str, str]) -> str:
+    """The condition, with the columns named as they are where it stands; takes the moment once for each kind."""
+    return " OR ".join(PAST[kind].format(**columns) for kind in kinds)
+
+
+class IsOver(Func):
     """For a reader: whether the conversation that `through` leads to is over for one of the reasons, and not held.
 
-    `owner` is that of all the conversations looked at, where one knows: their life is then looked up once.
+    SQL by itself: put together of Django's parts it would cost more time than all the rest of a query.
     """
 
-    def row(name: str) -> F:
-        return OuterRef(f"{through}{name}")
+    output_field = BooleanField()
 
-    lives: QuerySet[object] = apps.get_model("conversations", "EffectiveLife").objects.all()
-    of_owner = lives.filter(user=row("owner") if owner is None else owner, is_held=False)
-    return Exists(of_owner.filter(any_over(kinds, now, row=row, life=F)).exclude(_hold(OuterRef(row("pk")))))
+    def __init__(
+        self, now: datetime, kinds: Collection[Kind] = BY_RULE, *, through: str = "", owner: int | None = None
+    ) -> None:
+        """`owner` is that of all the conversations looked at, where one knows: their life is then looked up once."""
+        whose = F(f"{through}owner_id") if owner is None else Value(owner)
+        super().__init__(whose, *(F(f"{through}{name}") for name in COLUMNS))
+        self.now = now
+        self.kinds = tuple(kinds)
 
-
-def _hold(conversation: OuterRef) -> Exists:
-    holds: QuerySet[object] = apps.get_model("conversations", "Hold").objects.all()
-    return Exists(holds.filter(conversation=conversation, lifted_at__isnull=True))
-
-
-def hold_on_it() -> Exists:
-    """Whether a conversation, asked for itself, is held; with its owner is another matter."""
-    return _hold(OuterRef("pk"))
+    def as_sql(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, list[Any]]:  # noqa: ARG002  # Django's signature
+        (owner, of_owner), *rest = [compiler.compile(source) for source in self.get_source_expressions()]
+        columns = dict(zip(COLUMNS, (sql for sql, _ in rest), strict=True))
+        condition = OVER.format(owner=owner, past=past(self.kinds, columns), hold=HOLD.format(**columns))
+        return condition, [*of_owner, *(self.now for _ in self.kinds)]

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from conversations import expiry
+from conversations.expiry import IsOver, Kind
 from conversations.recall.words import PAIRED
 
 LIVE_STATUSES = ("queued", "streaming")
@@ -29,7 +29,7 @@ def visible_to(user: User, *, through: str = "") -> models.Q:
 
 def present(*, through: str = "", owner: int | None = None) -> models.Q:
     """What makes a conversation one that there is, for whoever owns it: `owner`, where that is known."""
-    is_over = expiry.is_over(timezone.now(), through=through, owner=owner)
+    is_over = IsOver(timezone.now(), through=through, owner=owner)
     return models.Q(**{f"{through}trashed_at__isnull": True}) & ~models.Q(is_over)
 
 
@@ -38,7 +38,7 @@ def in_bin_of(user: User) -> models.Q:
 
     Its time there is not over, and no rule has ended it.
     """
-    is_over = expiry.is_over(timezone.now(), kinds=tuple(expiry.Kind), owner=user.pk)
+    is_over = IsOver(timezone.now(), tuple(Kind), owner=user.pk)
     return models.Q(owner=user, trashed_at__isnull=False) & ~models.Q(is_over)
 
 

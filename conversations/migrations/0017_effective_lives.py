@@ -56,7 +56,7 @@ FROM (
         o.bin_days AS own_in_bin,
         e.least_days AS floor
     -- 0 stands for somebody new, about whom no rule says anything but the one for everyone.
-    FROM (SELECT id FROM accounts_user UNION ALL SELECT 0) AS person
+    FROM (SELECT id FROM accounts_user UNION ALL SELECT 0::bigint) AS person
     LEFT JOIN conversations_retentionrule AS u ON u.scope = 'user' AND u.user_id = person.id
     LEFT JOIN conversations_retentionrule AS o ON o.scope = 'own' AND o.user_id = person.id
     LEFT JOIN conversations_retentionrule AS e ON e.scope = 'everyone'

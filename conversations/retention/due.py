@@ -2,30 +2,54 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
-from conversations import expiry
-from conversations.expiry import Kind
+from conversations.expiry import COLUMNS, HOLD, Kind, past
 from conversations.models import Conversation, Hold, ModelCall, RetentionRule
 from conversations.querysets import ConversationQuerySet
 
-IS_HELD = Q(owner__life__is_held=True) | Q(expiry.hold_on_it())
-"""A conversation, itself or with its owner."""
-
-
-def condition(kinds: Collection[Kind], now: datetime) -> Q:
-    return expiry.any_over(kinds, now, row=F, life=lambda name: F(f"owner__life__{name}"))
+COLUMNS_OF_C = {name: f"c.{name}" for name in COLUMNS}
+HELD = f"life.is_held OR {HOLD.format(**COLUMNS_OF_C)}"
 
 
 def due(now: datetime, *, kinds: Collection[Kind] = tuple(Kind)) -> ConversationQuerySet:
     """Conversations that are over at `now` for any of the reasons, under the rules as this transaction sees them."""
-    return Conversation.objects.filter(condition(kinds, now), ~Q(expiry.hold_on_it()), owner__life__is_held=False)
+    return _rows(*_over(kinds, now, f"NOT ({HELD})"))
 
 
 def spared(now: datetime) -> ConversationQuerySet:
     """Conversations that would be due, were they not held."""
-    return Conversation.objects.filter(condition(tuple(Kind), now), IS_HELD)
+    return _rows(*_over(tuple(Kind), now, HELD))
+
+
+def taken(kind: Kind, now: datetime, *, without: Collection[UUID], most: int) -> list[UUID]:
+    """Some that are due, held for this transaction, but for those in which somebody is writing at this moment."""
+    condition = f"NOT ({HELD}) AND c.id <> ALL(%s)"
+    sql, params = _over([kind], now, condition, lock="FOR UPDATE OF c SKIP LOCKED")
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} LIMIT %s", [*params, list(without), most])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _over(kinds: Collection[Kind], now: datetime, condition: str, *, lock: str = "") -> tuple[str, list[Any]]:
+    """A life at a time, so that the index of the kind finds what is past it: `OFFSET 0` keeps PostgreSQL from looking
+    through everybody's conversations at once."""
+    sql = (
+        "WITH life AS MATERIALIZED (SELECT * FROM conversations_effectivelife) "  # noqa: S608  # texts of ours
+        "SELECT over.id FROM life CROSS JOIN LATERAL ("
+        "SELECT c.id FROM conversations_conversation AS c WHERE c.owner_id = life.user_id "
+        f"AND ({past(kinds, COLUMNS_OF_C)}) AND ({condition}) OFFSET 0 {lock}) AS over"
+    )
+    return sql, [now for _ in kinds]
+
+
+def _rows(sql: str, params: list[Any]) -> ConversationQuerySet:
+    return Conversation.objects.filter(pk__in=RawSQL(sql, params))  # noqa: S611  # its values are parameters
 
 
 def traces_due(now: datetime) -> QuerySet[ModelCall]:
@@ -34,5 +58,5 @@ def traces_due(now: datetime) -> QuerySet[ModelCall]:
     if days is None:
         return ModelCall.objects.none()
     on_it = Q(conversation=OuterRef("conversation")) | Q(user=OuterRef("conversation__owner"))
-    past: QuerySet[ModelCall] = ModelCall.objects.filter(created_at__lte=now - timedelta(days=days))
-    return past.filter(~Exists(Hold.objects.lasting().filter(on_it)))
+    past_it: QuerySet[ModelCall] = ModelCall.objects.filter(created_at__lte=now - timedelta(days=days))
+    return past_it.filter(~Exists(Hold.objects.lasting().filter(on_it)))

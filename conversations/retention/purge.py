@@ -17,7 +17,7 @@ from conversations.database import AWAY
 from conversations.expiry import Kind
 from conversations.models import Conversation
 from conversations.retention import road
-from conversations.retention.due import due, traces_due
+from conversations.retention.due import taken, traces_due
 
 log = structlog.get_logger(__name__)
 
@@ -59,10 +59,7 @@ def _delete_conversations(now: datetime, did: dict[str, int], tell: Told, batch:
 def _next(kind: Kind, now: datetime, *, without: set[UUID], most: int) -> list[UUID]:
     """Some that are over, but for those in which somebody is writing at this moment: the next purge finds them."""
     with transaction.atomic():
-        rows = due(now, kinds=[kind]).exclude(pk__in=without)
-        # The row alone: what it is joined with is a view.
-        free = rows.select_for_update(skip_locked=True, of=("self",))
-        return list(free.values_list("pk", flat=True)[:most])
+        return taken(kind, now, without=without, most=most)
 
 
 def _erased_but(ids: list[UUID], kind: Kind, now: datetime) -> set[UUID]:
