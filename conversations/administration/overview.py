@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from conversations.models import Hold, RetentionRule
 from conversations.retention import schedule
 from conversations.retention.lives import installation, life_of, lives
-from conversations.retention.preview import preview
+from conversations.retention.preview import Preview, preview
 from conversations.retention.wording import sentence
 from conversations.tasks import enqueue_purge
 
@@ -42,8 +42,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "schedule": planned,
         "at": at,
         "is_dry_run": is_dry_run,
-        "preview": preview(at),
-        "kinds": KINDS,
+        "preview": (found := preview(at)),
+        "kinds": kinds_of(found),
         "lives": [(sentence(life), people) for life, people in lives()],
         "somebody_new": sentence(life_of(None)),
         "installation": installation(),
@@ -51,6 +51,11 @@ def show(request: HttpRequest) -> HttpResponse:
         "may_run": request.user.has_perm(RUN),
     }
     return render(request, "admin/retention/overview.html", context)
+
+
+def kinds_of(found: Preview) -> list[tuple[str, int]]:
+    """Why they are over; some are for several reasons."""
+    return [(words, found.kinds[kind]) for kind, words in KINDS.items() if found.kinds[kind]]
 
 
 @require_POST

@@ -121,7 +121,7 @@ class RetentionRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not sub
             "proposal": proposal,
             "rule": RetentionRule(**change.target, **(change.says or {})),
             "says": said(RetentionRule(**change.says)) if change.says is not None else "",
-            "kinds": overview.KINDS,
+            "kinds": overview.kinds_of(proposal.then),
         }
         return render(request, "admin/retention/confirm.html", context)
 
