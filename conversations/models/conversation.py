@@ -1,12 +1,16 @@
 """A conversation: a tree of messages that belongs to one person."""
 
 import uuid
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
+from conversations.expiry import EndsAt
+from conversations.models.effective_life import EffectiveLife
 from conversations.models.references import Reference
 from conversations.querysets import ConversationQuerySet
 
@@ -96,7 +100,7 @@ class Conversation(models.Model):
                 name="conversation_list",
                 condition=Q(trashed_at__isnull=True),
             ),
-            # Read by the page of the bin.
+            # Read by the page of the bin, and by the purge.
             models.Index(
                 "owner",
                 models.F("trashed_at").desc(),
@@ -114,6 +118,17 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @cached_property
+    def ends_at(self) -> datetime | None:
+        """When it will be over, if nothing more happens in it; None: never. One query, where it was not read along."""
+        end: datetime | None = Conversation.objects.filter(pk=self.pk).values_list(EndsAt(), flat=True).first()
+        return end
+
+    @cached_property
+    def may_be_kept(self) -> bool:
+        """Whether its owner may spare it from the rules. One query."""
+        return EffectiveLife.objects.filter(pk=self.owner_id, may_keep=True).exists()
 
 
 def title_source_of(typed: str) -> Conversation.TitleSource:

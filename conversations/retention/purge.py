@@ -16,8 +16,8 @@ from accounts.leftovers import remove_expired
 from conversations.database import AWAY
 from conversations.expiry import Kind
 from conversations.models import Conversation
-from conversations.retention import road
 from conversations.retention.due import taken, traces_due
+from conversations.retention.erase import Reason, erase_conversations
 
 log = structlog.get_logger(__name__)
 
@@ -27,6 +27,8 @@ TRACES = 5000
 """Traces deleted in one statement."""
 ONE_AT_A_TIME = 0x70757267
 """Names the advisory lock of PostgreSQL that a purge holds; it goes with the connection of a process that is killed."""
+
+REASONS = {Kind.IDLE: Reason.RULE, Kind.AGE: Reason.RULE, Kind.TEMPORARY: Reason.RULE, Kind.BIN: Reason.BIN}
 
 Told = Callable[[dict[str, int]], object]
 
@@ -65,7 +67,7 @@ def _next(kind: Kind, now: datetime, *, without: set[UUID], most: int) -> list[U
 def _erased_but(ids: list[UUID], kind: Kind, now: datetime) -> set[UUID]:
     """Erase them together; if that fails, each by itself. Returns those that are still there."""
     try:
-        road.erase(ids, kind=kind, now=now)
+        erase_conversations(ids, reason=REASONS[kind], by=None, now=now)
     except Exception as error:  # noqa: BLE001  # whatever is wrong with one, those beside it must go
         log.warning("batch_not_erased", count=len(ids), error=type(error).__name__)
         for pk in ids if len(ids) > 1 else ():

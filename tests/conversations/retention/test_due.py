@@ -100,7 +100,7 @@ def test_a_change_of_clocks_moves_no_cut_off(owner: User, somewhere: str, days: 
         (Kind.IDLE, "conversation_idle"),
         (Kind.AGE, "conversation_age"),
         (Kind.TEMPORARY, "conversation_temporary"),
-        (Kind.BIN, "conversation_in_bin"),
+        (Kind.BIN, "conversation_bin"),
     ],
 )
 def test_each_sweep_reads_an_index(owner: User, kind: Kind, index: str) -> None:

@@ -1,7 +1,7 @@
 """The purge: in batches, resumed where it broke off, one at a time, and never stopped by one conversation."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +14,8 @@ from knox.models import AuthToken
 from accounts import tokens
 from accounts.models import User
 from conversations import tasks
-from conversations.expiry import Kind
 from conversations.models import Conversation, Message, ModelCall, TaskRun, Turn
-from conversations.retention import holds, road
+from conversations.retention import holds
 from conversations.retention import purge as purging
 from conversations.retention.purge import purge
 from tests.factories import ask, exchange, make_conversation
@@ -50,14 +49,14 @@ def test_a_purge_that_is_killed_is_resumed_by_the_next(owner: User, monkeypatch:
 def test_one_bad_conversation_stops_no_other(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [aged(owner, days) for days in range(100, 105)]
     rule(idle_days=90, age_days=95)
-    road_erase = road.erase
+    erase = purging.erase_conversations
 
-    def breaks(ids: Collection[UUID], *, kind: Kind, now: datetime) -> None:
+    def breaks(ids: Collection[UUID], **how: Any) -> None:
         if made[2].pk in ids:
             raise RuntimeError("in mid-batch")
-        road_erase(ids, kind=kind, now=now)
+        erase(ids, **how)
 
-    monkeypatch.setattr(road, "erase", breaks)
+    monkeypatch.setattr(purging, "erase_conversations", breaks)
     did = dict[str, int]()
     purge(now=timezone.now(), did=did, batch=2)
     assert (did["conversations"], did["failed"], left()) == (4, 1, {made[2].pk})

@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from conversations import access, tree
 from conversations.beginnings import begin
+from conversations.listing import SIDEBAR
 from conversations.memory import ConversationMemory, UnknownConversation
 from conversations.models import Conversation, Turn
 from conversations.retention import holds
@@ -168,10 +169,10 @@ def test_the_condition_costs_no_query_and_keeps_the_order_of_the_index(owner: Us
     rule(idle_days=90, age_days=400, temporary_hours=24, may_keep=True)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE conversations_conversation, conversations_retentionrule, accounts_user")
-    shown = access.conversations_of(owner).shown().in_sidebar_order()[:51]
+    shown = access.conversations_of(owner).shown().order_by(*SIDEBAR.fields)[:51]
     with CaptureQueriesContext(connection) as queries:
         assert len(list(shown)) == 51
     assert len(queries) == 1
     plan = shown.explain(analyze=True, timing=False)
-    assert "conversation_sidebar" in plan, plan
-    assert "Sort" not in plan.split("conversation_sidebar")[0], plan
+    assert "conversation_list" in plan, plan
+    assert "Sort" not in plan.split("conversation_list")[0], plan

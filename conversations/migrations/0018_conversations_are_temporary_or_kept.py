@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0014_holds"),
+        ("conversations", "0017_messages_are_searched"),
     ]
 
     operations = [
@@ -35,14 +35,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("temporary", True)),
                 fields=["owner", "last_activity_at"],
                 name="conversation_temporary",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                condition=models.Q(("trashed_at__isnull", False)),
-                fields=["owner", "trashed_at"],
-                name="conversation_in_bin",
             ),
         ),
         migrations.AddConstraint(

@@ -79,7 +79,7 @@ FROM (
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0016_retention_rules"),
+        ("conversations", "0019_retention_rules"),
     ]
 
     operations = [
