@@ -38,7 +38,9 @@ class Asked:
     stopped: UUID | None = None
 
 
-def start(owner: User, *, text: str, request_key: str, model: str, goes_on_with: str = "") -> Asked:
+def start(
+    owner: User, *, text: str, request_key: str, model: str, goes_on_with: str = "", is_temporary: bool = False
+) -> Asked:
     """Begin a conversation with a question; the same key from the same owner finds what it began.
 
     `text` has been through `checked_prompt`. `goes_on_with` becomes the conversation's own model (empty: the
@@ -50,7 +52,9 @@ def start(owner: User, *, text: str, request_key: str, model: str, goes_on_with:
     """
     with transaction.atomic():
         conversation, _ = Conversation.objects.get_or_create(
-            owner=owner, request_key=request_key, defaults={**fallback_title(text), "model": goes_on_with}
+            owner=owner,
+            request_key=request_key,
+            defaults={**fallback_title(text), "model": goes_on_with, "temporary": is_temporary},
         )
         return ask(conversation.pk, text=text, request_key=request_key, parent_id=None, model=model)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -10,9 +10,6 @@ from django.db import transaction
 from conversations import turns
 from conversations.models import Conversation, Turn
 from conversations.streams import Shown
-
-BIN_DAYS = 30
-"""How long a conversation stays in the bin."""
 
 BATCH = 200
 """Conversations that are held at the same time: who asks in one of them waits for so many, not for ten thousand."""
@@ -52,11 +49,6 @@ def take_out(conversation: Conversation) -> bool:
 def take_all_out(ids: Collection[UUID]) -> int:
     """Take conversations out of the bin, to where they were in the list; returns how many were in it."""
     return Conversation.objects.filter(pk__in=ids, trashed_at__isnull=False).update(trashed_at=None)
-
-
-def restorable_until(conversation: Conversation) -> datetime | None:
-    """When a conversation in the bin goes for good; None: it is not in the bin."""
-    return conversation.trashed_at + timedelta(days=BIN_DAYS) if conversation.trashed_at else None
 
 
 def _put(ids: Collection[UUID], *, now: datetime, shown: Callable[[UUID], Shown]) -> Binned:

@@ -75,6 +75,11 @@ class ComposerForm(QuestionForm):
         return str(self["text"].value() or "")
 
     @property
+    def is_temporary(self) -> bool:
+        """Of a conversation that is about to begin."""
+        return bool(self.data.get("temporary"))
+
+    @property
     def first_model(self) -> str:
         """Of a conversation that is about to begin: one that this installation offers; empty: its own choice."""
         name = self.data.get("first_model", "")
@@ -201,3 +206,15 @@ class CloseAccountForm(forms.Form):
         except Refusal as refusal:
             raise forms.ValidationError(str(refusal), code=refusal.code) from refusal
         return str(password)
+
+
+class OwnRetentionForm(forms.Form):
+    """What a person chooses for themselves; left empty, the administrator's rules hold. Limits are checked elsewhere,
+    where the sentence about them is."""
+
+    idle_days = forms.IntegerField(required=False, min_value=0, label="Days after the last message")
+    age_days = forms.IntegerField(required=False, min_value=0, label="Days after the beginning")
+    temporary_hours = forms.IntegerField(
+        required=False, min_value=0, label="Hours that temporary conversations last after their last message"
+    )
+    bin_days = forms.IntegerField(required=False, min_value=0, label="Days in the bin")

@@ -14,7 +14,7 @@ class Refusal(Exception):
     code: ClassVar[str]
     status: int = 409
 
-    def __init__(self, sentence: str, **facts: object) -> None:
+    def __init__(self, sentence: str, /, **facts: object) -> None:
         super().__init__(sentence)
         self.facts = facts
 
@@ -169,6 +169,40 @@ class ChangeNotConfirmed(Refusal):
         super().__init__(
             "What was confirmed is not what would happen now: somebody changed a rule, or it took too long. Nothing "
             "was changed. Look at the change again, then confirm it."
+        )
+
+
+class NoTemporaryOnes(Refusal):
+    """Nobody has said how long a temporary conversation lives, so none can be begun."""
+
+    code = "no_temporary_ones"
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Temporary conversations have no life here: an administrator, or you under “Your data”, has to say how "
+            "long they last."
+        )
+
+
+class KeepingNotAllowed(Refusal):
+    """The administrator's rules hold for every conversation."""
+
+    code = "keeping_not_allowed"
+    status = 422
+
+    def __init__(self) -> None:
+        super().__init__("The rules of this installation leave you no conversation to keep from them.")
+
+
+class ConfirmationNeeded(Refusal):
+    """A choice that deletes is made by whoever has seen what it deletes."""
+
+    code = "confirmation_needed"
+
+    def __init__(self, **shown: object) -> None:
+        super().__init__(
+            "Nothing was changed yet. Look at what this deletes, and send it again with `confirm`.", **shown
         )
 
 

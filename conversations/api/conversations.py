@@ -22,6 +22,7 @@ from conversations.api.serializers import (
     TurnSerializer,
     with_title_source,
 )
+from conversations.expiry import EndsAt
 from conversations.handing_over import enqueue_title, remove_version, take_on
 from conversations.listing import BIN, SIDEBAR
 from conversations.models import Conversation
@@ -61,8 +62,10 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
         query.is_valid(raise_exception=True)
         if query.validated_data["trashed"]:
             self.order = BIN
-            return access.bin_of(self.request.user)
-        return access.conversations_of(self.request.user).filter(archived=query.validated_data["archived"])
+            rows = access.bin_of(self.request.user)
+        else:
+            rows = access.conversations_of(self.request.user).filter(archived=query.validated_data["archived"])
+        return rows.annotate(ends_at=EndsAt())
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)

@@ -7,13 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations import binning, branches
+from conversations import branches
 from conversations.context.record import CONTEXT_TRUNCATED, Record
 from conversations.models import Conversation, Message, Turn
 from conversations.models.conversation import REQUEST_KEY_CHARACTERS, TITLE_CHARACTERS, title_source_of
 from conversations.outcomes import outcome_sentence
 from conversations.prompts import check_system_prompt
 from conversations.providers.registry import offered_models
+from conversations.retention.keeping import check_temporary, keep
 from conversations.text import clean, line
 from conversations.tree import Children, siblings_of
 
@@ -71,6 +72,17 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
     restorable_until = serializers.SerializerMethodField(
         help_text="Of one in the bin: when it goes for good. Null outside of it."
     )
+    temporary = serializers.BooleanField(
+        required=False, help_text="Said when it is made: its life is that of temporary conversations."
+    )
+    kept = serializers.BooleanField(
+        required=False, help_text="Spared from the rules, where they allow that; it is no longer temporary then."
+    )
+    ends_at = serializers.DateTimeField(
+        read_only=True,
+        allow_null=True,
+        help_text="When rules end it, or its time in the bin is over, if nothing more happens in it; null: never.",
+    )
 
     class Meta:
         model = Conversation
@@ -86,13 +98,29 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
             "pinned",
             "archived",
             "summarises",
+            "temporary",
+            "kept",
+            "ends_at",
             "trashed_at",
             "restorable_until",
         )
         read_only_fields = ("id", "title_source", "created_at", "last_activity_at", "trashed_at")
 
     def get_restorable_until(self, conversation: Conversation) -> datetime | None:
-        return binning.restorable_until(conversation)
+        return conversation.ends_at if conversation.trashed_at else None
+
+    def validate_temporary(self, temporary: bool) -> bool:  # DRF's signature
+        """Raises `NoTemporaryOnes` where none can be begun."""
+        if self.instance is not None:
+            raise serializers.ValidationError("A conversation is temporary from its beginning, or not at all.")
+        if temporary:
+            check_temporary(self.context["request"].user)
+        return temporary
+
+    def validate_kept(self, kept: bool) -> bool:  # DRF's signature
+        if self.instance is None:
+            raise serializers.ValidationError("Begin it first, then keep it.")
+        return kept
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A system prompt of its own, and the model that gets it, whichever of them is new.
@@ -115,8 +143,11 @@ class ConversationSerializer(serializers.ModelSerializer[Conversation]):
 
         Raises:
             Http404: the head is none of its messages.
+            KeepingNotAllowed
         """
         changes = with_title_source(validated_data)
+        if "kept" in changes:
+            keep(instance, on=changes.pop("kept"))
         if "head_id" in changes:
             instance.head_id = branches.switch(instance.pk, changes.pop("head_id"))
         for name, value in changes.items():

@@ -3,11 +3,23 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from conversations.api import binning, contexts, conversations, exports, me, recall, search, summaries, turns
+from conversations.api import (
+    binning,
+    contexts,
+    conversations,
+    exports,
+    me,
+    recall,
+    retention,
+    search,
+    summaries,
+    turns,
+)
 from conversations.api.events import turn_events
 
 app_name = "api"
 urlpatterns = [
+    path("me/retention", retention.MyRetention.as_view(), name="my_retention"),
     path("schema/", SpectacularAPIView.as_view(api_version="1"), name="schema"),
     path("conversations", conversations.ConversationList.as_view(), name="conversations"),
     path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view(), name="conversation"),

@@ -125,6 +125,10 @@ class Conversation(models.Model):
         end: datetime | None = Conversation.objects.filter(pk=self.pk).values_list(EndsAt(), flat=True).first()
         return end
 
+    def forget_end(self) -> None:
+        """It is asked for anew: something was changed that it follows from."""
+        self.__dict__.pop("ends_at", None)
+
     @cached_property
     def may_be_kept(self) -> bool:
         """Whether its owner may spare it from the rules. One query."""

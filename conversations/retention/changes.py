@@ -61,7 +61,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a change does. `now` and `then` are what is due without and with it; `lives` what holds for whom then."""
+    """What a change does; one's own choice, to oneself.
+
+    `now` and `then` are what is due without and with it, `lives` what holds for whom then.
+    """
 
     change: Change
     now: Preview
@@ -81,22 +84,17 @@ def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
     Raises:
         ValidationError: the rule says what no rule may.
     """
-    before = preview(now)
+    owner = change.user_id if change.scope == RetentionRule.Scope.OWN else None
+    before = preview(now, owner=owner)
     with _taken_back():
         _apply(change)
-        then, lived = preview(now), tuple((sentence(life), people) for life, people in lives())
-    told = {
-        **change.target,
-        "says": change.says and {name: value for name, value in change.says.items() if value is not None},
-        "by": by and by.pk,
-        "seen": _newest_change(change),
-        "due": then.counts,
-    }
+        then, lived = preview(now, owner=owner), tuple((sentence(life), people) for life, people in lives(owner))
+    told = {**_told(change), "by": by and by.pk, "seen": _newest_change(change), "due": then.counts}
     return Proposal(change, before, then, lived, signing.dumps(told, salt=SALT))
 
 
-def confirm(token: str, *, by: User | None, now: datetime) -> RetentionRule | None:
-    """Make the change that `propose` showed; None: the rule was removed.
+def confirm(token: str, *, by: User | None, now: datetime, change: Change | None = None) -> RetentionRule | None:
+    """Make the change that `propose` showed, which is `change` where that is known; None: the rule was removed.
 
     Raises:
         ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules have changed since.
@@ -106,15 +104,24 @@ def confirm(token: str, *, by: User | None, now: datetime) -> RetentionRule | No
     except signing.BadSignature as error:
         raise ChangeNotConfirmed from error
     seen, due, whose = told.pop("seen"), told.pop("due"), told.pop("by")
-    change = Change(**told)
+    shown = Change(**told)
+    if change is not None and _told(change) != told:
+        raise ChangeNotConfirmed
     with transaction.atomic():
         _hold_the_rules()
-        if whose != (by and by.pk) or seen != _newest_change(change):
+        if whose != (by and by.pk) or seen != _newest_change(shown):
             raise ChangeNotConfirmed
-        before = said_by(rule_of(change))
-        rule = _apply(change)
-        _record(change, before, rule, by=by, due=due, now=now)
+        before = said_by(rule_of(shown))
+        rule = _apply(shown)
+        _record(shown, before, rule, by=by, due=due, now=now)
     return rule
+
+
+def _told(change: Change) -> dict[str, Any]:
+    """As a token carries it."""
+    says = change.says
+    said = None if says is None else {name: value for name, value in says.items() if value is not None}
+    return {**change.target, "says": said}
 
 
 def rule_of(change: Change) -> RetentionRule | None:

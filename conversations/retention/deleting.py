@@ -11,6 +11,7 @@ from conversations.models import Erasure, Turn
 from conversations.refusals import Held
 from conversations.retention.erase import erase_conversations
 from conversations.retention.holds import held
+from conversations.retention.lives import life_of
 from conversations.streams import announce_end, shown
 
 
@@ -23,9 +24,10 @@ class Deleted:
     is_for_good: bool = False
 
 
-def bin_days(user: User) -> int:  # noqa: ARG001  # the rules of retention will tell people apart
+def bin_days(user: User) -> int:
     """How long what this person deletes stays in the bin; 0: it is gone at once."""
-    return binning.BIN_DAYS
+    days: int = life_of(user).in_bin.days
+    return days
 
 
 def delete(ids: Collection[UUID], *, by: User, now: datetime) -> Deleted:

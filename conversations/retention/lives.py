@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from accounts.models import User
 from conversations.models import EffectiveLife, RetentionRule
@@ -28,20 +27,16 @@ def life_of(user: User | None) -> EffectiveLife:
     return EffectiveLife.objects.get(pk=user.pk if user else SOMEBODY_NEW)
 
 
-def bin_life(user: User) -> timedelta:
-    """How long what this person deletes stays in the bin; zero: it is gone at once."""
-    return life_of(user).in_bin
-
-
 def installation() -> Installation:
     names = tuple(Installation.__slots__)
     row = RetentionRule.objects.filter(scope=RetentionRule.Scope.EVERYONE).values(*names).first()
     return Installation(**(row or dict.fromkeys(names)))
 
 
-def lives() -> Iterator[tuple[EffectiveLife, int]]:
-    """Every life that somebody has, with how many people have it; first what most have."""
-    people = EffectiveLife.objects.exclude(pk=SOMEBODY_NEW).values(*SAID)
+def lives(user_id: int | None = None) -> Iterator[tuple[EffectiveLife, int]]:
+    """Every life that somebody has, or this person, with how many people have it; first what most have."""
+    whose = Q() if user_id is None else Q(pk=user_id)
+    people = EffectiveLife.objects.filter(whose).exclude(pk=SOMEBODY_NEW).values(*SAID)
     for row in people.annotate(people=Count("pk")).order_by("-people", *SAID):
         count = row.pop("people")
         yield EffectiveLife(**row), count

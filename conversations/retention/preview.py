@@ -43,9 +43,13 @@ class Preview:
         return {name: value for name, value in asdict(self).items() if isinstance(value, int)}
 
 
-def preview(now: datetime) -> Preview:
-    """Under the rules as this transaction sees them. Ten queries, whatever they find."""
-    going = due(now)
+def preview(now: datetime, *, owner: int | None = None) -> Preview:
+    """Under the rules as this transaction sees them; of one person alone where one is named.
+
+    Ten queries, whatever they find.
+    """
+    whose = {} if owner is None else {"owner": owner}
+    going = due(now).filter(**whose)
     counted = going.aggregate(
         conversations=Count("pk"),
         people=Count("owner", distinct=True),
@@ -56,10 +60,10 @@ def preview(now: datetime) -> Preview:
     sizes = messages.aggregate(messages=Count("pk"), bytes=Sum(Size("content"), default=0))
     return Preview(
         **sizes,
-        kinds={kind.value: due(now, kinds=[kind]).count() for kind in Kind},
+        kinds={kind.value: due(now, kinds=[kind]).filter(**whose).count() for kind in Kind},
         **counted,
         turns=Turn.objects.filter(conversation__in=going.values("pk")).count(),
-        held=spared(now).count(),
-        traces=traces_due(now).count(),
+        held=spared(now).filter(**whose).count(),
+        traces=traces_due(now).count() if owner is None else 0,
         sample=tuple(going.order_by("last_activity_at", "pk").values_list("pk", flat=True)[:SAMPLE]),
     )

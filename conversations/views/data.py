@@ -9,15 +9,18 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from conversations import access
-from conversations.retention.deleting import bin_days
+from conversations.retention.lives import life_of
 from conversations.views.exports import export_context
 from conversations.views.requests import for_people_logged_in
+from conversations.views.retention import retention_section
 
 
 @require_safe
 @for_people_logged_in
 def data(request: HttpRequest) -> HttpResponse:
-    return render(request, "conversations/data.html", _bin(request) | export_context(request))
+    life = life_of(cast("User", request.user))
+    context = _bin(request) | {"bin_days": life.in_bin.days} | retention_section(request, life) | export_context(request)
+    return render(request, "conversations/data.html", context)
 
 
 def _bin(request: HttpRequest) -> dict[str, Any]:
@@ -25,4 +28,4 @@ def _bin(request: HttpRequest) -> dict[str, Any]:
     counts = access.conversations_of(request.user).aggregate(
         conversations=Count("pk"), archived=Count("pk", filter=Q(archived=True))
     )
-    return counts | {"bin_days": bin_days(cast("User", request.user)), "binned": access.bin_of(request.user).count()}
+    return counts | {"binned": access.bin_of(request.user).count()}

@@ -9,6 +9,8 @@ from django.views.decorators.http import require_http_methods
 
 from conversations import access
 from conversations.models import Conversation
+from conversations.refusals import KeepingNotAllowed
+from conversations.retention import keeping
 from conversations.views.requests import for_people_logged_in, is_partial
 from conversations.views.sidebar import entry_of
 
@@ -33,6 +35,19 @@ def archive(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         found.archived = "on" in request.POST
         found.save(update_fields=["archived"])
     return _shown(request, found, "Moved to the archive." if found.archived else "Back in the list.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_people_logged_in
+def keep(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Spared from the rules, with `on`, or no longer."""
+    found = access.conversation_of(request.user, conversation_id)
+    if request.method == "POST":
+        try:
+            keeping.keep(found, on="on" in request.POST)
+        except KeepingNotAllowed as refusal:
+            return _shown(request, found, str(refusal))
+    return _shown(request, found, "Kept: no rule deletes it." if found.kept else "The rules hold for it again.")
 
 
 def _shown(request: HttpRequest, conversation: Conversation, said: str) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Whole pages: a new conversation, a conversation, the list, a new name."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -8,12 +8,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
 from conversations import access
 from conversations.forms import BEGINNING, ComposerForm, refused
 from conversations.listing import BadCursor
 from conversations.models import Conversation
 from conversations.outlook import context_ahead, live_context, next_context
 from conversations.refusals import Refusal
+from conversations.retention.lives import life_of
+from conversations.retention.wording import length
 from conversations.tree import is_on_branch
 from conversations.views.meters import Ahead, divider_of, meter_of, or_refusal
 from conversations.views.model_choice import model_choice
@@ -31,7 +34,9 @@ from conversations.views.thread import Place, Thread, thread_of
 
 
 def home_context(request: HttpRequest, form: ComposerForm) -> dict[str, Any]:
+    lasts = life_of(cast("User", request.user)).temporary
     return {
+        "temporary_lasts": length(lasts) if lasts else "",
         "composer_form": form,
         "sidebar": sidebar_of(request.user),
         "meter": meter_of(or_refusal(lambda: next_context(None, form.text_typed, model=form.first_model))),

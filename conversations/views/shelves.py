@@ -11,7 +11,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from conversations import access, binning
+from conversations import access
+from conversations.expiry import EndsAt
 from conversations.listing import BIN, SIDEBAR, BadCursor, Order, page_of, place_of
 from conversations.querysets import ConversationQuerySet
 from conversations.retention.deleting import bin_days
@@ -99,13 +100,14 @@ def _shelf(request: HttpRequest, *, shelf: Shelf) -> HttpResponse:
         place = place_of(cursor, shelf.order) if (cursor := request.GET.get("after", "")) else None
     except BadCursor:  # Made under another key: the list begins anew.
         return redirect(shelf.address)
-    page = page_of(rows_of(request, shelf), limit=ROWS_A_PAGE, after=place, order=shelf.order)
-    days = bin_days(cast("User", request.user))
+    rows = rows_of(request, shelf).annotate(ends_at=EndsAt())
+    page = page_of(rows, limit=ROWS_A_PAGE, after=place, order=shelf.order)
+    days = bin_days(cast("User", request.user)) if shelf.is_bin else 0
     context: dict[str, Any] = {
         "shelf": shelf,
         "about": shelf.about.format(days=days),
         "empty": shelf.empty.format(days=days),
-        "rows": [(row, binning.restorable_until(row)) for row in page.rows],
+        "rows": [(row, row.ends_at if shelf.is_bin else None) for row in page.rows],
         "is_first": place is None,
         "sidebar": sidebar_of(request.user),
     }

@@ -15,6 +15,7 @@ from conversations.handing_over import stop_turn, take_on
 from conversations.models import Conversation, Turn
 from conversations.prompts import checked_prompt, model_for
 from conversations.refusals import Refusal
+from conversations.retention.keeping import check_temporary
 from conversations.tree import is_on_branch
 from conversations.views.pages import branch_shown, home_context, refusal_shown
 from conversations.views.requests import for_people_logged_in, is_partial, to_newest
@@ -129,6 +130,8 @@ def _brought_nothing(view: TurnView) -> bool:
 
 def _start(request: HttpRequest, form: ComposerForm) -> asking.Asked:
     form.full_clean()
+    if form.is_temporary:
+        check_temporary(cast("User", request.user))
     first = Conversation(model=form.first_model)
     text = checked_prompt(form.cleaned_data.get("text", ""), first)
     return take_on(
@@ -138,6 +141,7 @@ def _start(request: HttpRequest, form: ComposerForm) -> asking.Asked:
             request_key=form.request_key_or_new(),
             model=model_for(first),
             goes_on_with=first.model,
+            is_temporary=form.is_temporary,
         )
     )
 

@@ -36,7 +36,7 @@ def test_deleted_it_is_in_the_bin_and_nowhere_else_and_restored_it_is_back(
     address = f"{ROOT}/{conversation.pk}"
     row = api.delete(address).json()
     until = datetime.fromisoformat(row["restorable_until"]) - datetime.fromisoformat(row["trashed_at"])
-    assert until == timedelta(days=binning.BIN_DAYS)
+    assert until == timedelta(days=30)
     assert (ids(api), ids(api, "?archived=true"), ids(api, "?trashed=true")) == ([], [], [str(conversation.pk)])
     for path in ("", "/messages", "/context", "/recall?q=why", "/summary"):
         assert api.get(address + path).json()["code"] == "not_found", path
