@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from conversations.forms import OwnRetentionForm
+from conversations.models import EffectiveLife
 from conversations.providers.registry import offered_models
 from conversations.refusals import BeyondLimits, ChangeNotConfirmed
 from conversations.retention import changes, own
@@ -20,11 +21,11 @@ from conversations.retention.wording import sentence
 from conversations.views.requests import for_people_logged_in
 
 
-def retention_section(request: HttpRequest, form: OwnRetentionForm | None = None) -> dict[str, Any]:
+def retention_section(
+    request: HttpRequest, life: EffectiveLife, form: OwnRetentionForm | None = None
+) -> dict[str, Any]:
     """What the section of "Your data" shows; `form` when one was sent and refused."""
-    user = cast("User", request.user)
-    life = life_of(user)
-    form = form or OwnRetentionForm(initial=own.chosen(user))
+    form = form or OwnRetentionForm(initial=own.chosen(cast("User", request.user)))
     return {
         "retention_sentence": sentence(life),
         "retention_form": form,
@@ -78,7 +79,12 @@ def _chosen(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _again(request: HttpRequest, form: OwnRetentionForm) -> HttpResponse:
-    return render(request, "conversations/retention.html", retention_section(request, form), status=422)
+    return render(
+        request,
+        "conversations/retention.html",
+        retention_section(request, life_of(cast("User", request.user)), form),
+        status=422,
+    )
 
 
 def _limited(
