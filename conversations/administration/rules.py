@@ -1,6 +1,6 @@
 """Rules of retention: each change is shown with what it deletes, and made once that was confirmed."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -27,12 +27,24 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable 
     class Meta:
         model = RetentionRule
         fields = (*TARGET, *SAID)
+        labels: ClassVar = {
+            "idle_days": "Days after the last message",
+            "age_days": "Days after the beginning",
+            "temporary_hours": "Hours of temporary ones",
+            "bin_days": "Days in the bin",
+            "may_keep": "People may keep some",
+            "trace_days": "Days of traces",
+            "log_days": "Days of log lines",
+            "least_days": "Minimum, in days",
+            "most_days": "Maximum, in days",
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         scope = self.fields["scope"]
         shown = RetentionRule.Scope if self.instance.pk else set(RetentionRule.Scope) - {RetentionRule.Scope.OWN}
         scope.choices = [one for one in RetentionRule.Scope.choices if one[0] in shown]  # type: ignore[attr-defined]  # a ChoiceField's
+        self.fields["may_keep"].widget.choices = [("unknown", "left open"), ("true", "yes"), ("false", "no")]  # type: ignore[attr-defined]  # a select's
         for name in TARGET if self.instance.pk else ():
             self.fields[name].disabled = True
 
