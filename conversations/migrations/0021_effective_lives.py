@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
                         db_constraint=False,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         primary_key=True,
-                        related_name="life",
+                        related_name="+",
                         serialize=False,
                         to=settings.AUTH_USER_MODEL,
                     ),

@@ -18,7 +18,7 @@ class EffectiveLife(models.Model):
         primary_key=True,
         on_delete=models.DO_NOTHING,
         db_constraint=False,
-        related_name="life",
+        related_name="+",
     )
     idle = models.DurationField(null=True, help_text="After the last message.")
     age = models.DurationField(null=True, help_text="After the beginning.")

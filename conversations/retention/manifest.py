@@ -29,6 +29,7 @@ class Answer(StrEnum):
     ACCOUNT = "goes with its account"
     RECEIPT = "stays: ids, counts and times of what was erased"
     NOBODYS = "says nothing of anybody"
+    VIEW = "is no table: others shown together"
 
 
 TABLES = {
@@ -44,7 +45,7 @@ TABLES = {
     "contenttypes.ContentType": Answer.NOBODYS,
     "conversations.Conversation": Answer.CONVERSATION,
     "conversations.Embedding": Answer.CONVERSATION,
-    "conversations.EffectiveLife": Answer.ACCOUNT,
+    "conversations.EffectiveLife": Answer.VIEW,
     "conversations.Erasure": Answer.RECEIPT,
     "conversations.Export": Answer.ACCOUNT,
     "conversations.Hold": Answer.CONVERSATION,

@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.tokens import issue
 from conversations.models import Conversation, Erasure, Hold, Message, Turn
 from conversations.refusals import Held, LastAdministrator
-from conversations.retention import accounts, closing, erase, finishing
+from conversations.retention import accounts, closing, erase, finishing, holds
 from tests.factories import PASSWORD, ask, exchange, make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_a_held_account_is_refused_with_a_clear_word(settled: User, client: Clie
     client.force_login(settled)
     assert "administrator holds" in client.get(CLOSE).content.decode()
     assert "administrator holds" in client.post(CLOSE, {"password": PASSWORD}).content.decode()
-    hold.delete()
+    holds.lift(hold, by=None, now=timezone.now())
     Hold.objects.create(user=settled, reason="7/26")
     with pytest.raises(Held):
         closing.close(settled, by=settled, is_told=True, now=timezone.now())
@@ -127,7 +127,7 @@ def test_a_hold_that_comes_while_it_is_closed_keeps_what_is_there(settled: User)
     receipt = Erasure.objects.get()
     assert (receipt.erased_at, receipt.left) == (None, {"rows": "Held"})
     assert Conversation.objects.filter(owner=settled).count() == 3
-    hold.delete()
+    holds.lift(hold, by=None, now=timezone.now())
     Erasure.objects.update(next_look_at=timezone.now())
     finish()
     assert not User.objects.filter(pk=settled.pk).exists()
