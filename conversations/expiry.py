@@ -78,7 +78,7 @@ class OfLife(Func):
         whose = F(f"{through}owner_id") if owner is None else Value(owner)
         super().__init__(whose, *(F(f"{through}{name}") for name in COLUMNS))
 
-    def as_sql(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, list[Any]]:  # noqa: ARG002  # Django's signature
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> tuple[str, Any]:  # noqa: ARG002  # Django's signature
         (owner, of_owner), *rest = [compiler.compile(source) for source in self.get_source_expressions()]
         columns = dict(zip(COLUMNS, (sql for sql, _ in rest), strict=True))
         life = LIFE_OF_IT.format(owner=owner, hold=HOLD.format(**columns))

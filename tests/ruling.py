@@ -16,7 +16,7 @@ from tests.factories import make_conversation
 def rule(user: User | None = None, group: Group | None = None, *, own: bool = False, **says: Any) -> None:
     """Have a rule say this: for everyone where nobody is named."""
     scope = "own" if own else "user" if user else "group" if group else "everyone"
-    set_rule(Change(scope, says, group_id=group and group.pk, user_id=user and user.pk))
+    set_rule(Change(scope, says, group_id=group.pk if group else None, user_id=user.pk if user else None))
 
 
 def set_rule(change: Change) -> RetentionRule | None:

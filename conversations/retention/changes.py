@@ -161,7 +161,7 @@ def _record(
     now: datetime,
 ) -> None:
     what = What.RULE_REMOVED if rule is None else What.RULE_CHANGED if before else What.RULE_MADE
-    group = Group.objects.filter(pk=change.group_id).values_list("name", flat=True).first()
+    group = Group.objects.filter(pk=change.group_id or 0).values_list("name", flat=True).first()
     RetentionChange.objects.create(
         at=now,
         by=by,

@@ -16,8 +16,10 @@ from accounts.leftovers import remove_expired
 from conversations.database import AWAY
 from conversations.expiry import Kind
 from conversations.models import Conversation
+from conversations.retention import log_lines
 from conversations.retention.due import taken, traces_due
 from conversations.retention.erase import Reason, erase_conversations
+from conversations.retention.lives import installation
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +46,7 @@ def purge(*, now: datetime, did: dict[str, int], tell: Told = lambda _: None, ba
             _delete_conversations(now, did, tell, batch)
             _delete_traces(now, did, tell)
             did.update(remove_expired(now))
+            did["log_lines"] = _aged_out(now)
     return is_alone
 
 
@@ -80,6 +83,12 @@ def _delete_traces(now: datetime, did: dict[str, int], tell: Told) -> None:
     while ids := list(traces_due(now).values_list("pk", flat=True)[:TRACES]):
         did["traces"] += traces_due(now).filter(pk__in=ids).delete()[0]
         tell(did)
+
+
+def _aged_out(now: datetime) -> int:
+    """Lines of this machine's log files past their life."""
+    days = installation().log_days
+    return log_lines.age_out(days, now=now) if days else 0
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def test_the_view_says_what_the_words_of_the_rules_say(
     ruled = {field: reckoned(field, user, groups, everyone) for field in RetentionRule_FIELDS}
     assert life.idle == lasting("idle_days", ruled["idle_days"], own, least, most)
     assert life.age == lasting("age_days", ruled["age_days"], own, least, most)
-    hours = [n for n in (ruled["temporary_hours"], own and own["temporary_hours"]) if n is not None]
+    hours = [n for n in (ruled["temporary_hours"], own["temporary_hours"] if own else None) if n is not None]
     assert life.temporary == (min(hours) * HOUR if hours else None)
     own_bin = own["bin_days"] if own and own["bin_days"] is not None else 10**6
     assert life.in_bin == min(ruled["bin_days"], own_bin) * DAY

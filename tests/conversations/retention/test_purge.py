@@ -2,20 +2,24 @@
 
 from collections.abc import Collection
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 from knox.models import AuthToken
 
 from accounts import tokens
 from accounts.models import User
 from conversations import tasks
 from conversations.models import Conversation, Message, ModelCall, TaskRun, Turn
-from conversations.retention import holds
+from conversations.retention import holds, schedule
 from conversations.retention import purge as purging
 from conversations.retention.purge import purge
 from tests.factories import ask, exchange, make_conversation
@@ -141,12 +145,50 @@ def test_traces_sessions_and_tokens_past_their_life_go_and_others_stay(owner: Us
     assert (did["traces"], ModelCall.objects.count()) == (1, 3)
 
 
+def test_log_lines_past_their_life_go_and_without_a_rule_all_stay(owner: User) -> None:
+    now, file = timezone.now(), settings.PLACES.logs / "old.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    written = [f'{{"event": "x", "timestamp": "{now - timedelta(days=days):%Y-%m-%dT%H:%M:%SZ}"}}' for days in (15, 13)]
+    file.write_text("\n".join(written) + "\n")
+    did = dict[str, int]()
+    purge(now=now, did=did)
+    assert (did["log_lines"], file.read_text().count("event")) == (0, 2)
+    rule(log_days=14)
+    purge(now=now, did=did)
+    assert (did["log_lines"], file.read_text()) == (1, written[1] + "\n")
+    file.unlink()
+
+
 def test_the_task_records_what_it_did_and_tells_how_far_it_is(owner: User) -> None:
     aged(owner, 100)
     rule(idle_days=90)
     tasks.purge()
     run = TaskRun.objects.get(task="purge")
     assert (run.did["conversations"], run.did["failed"], run.error) == (1, 0, "")
+
+
+def test_the_command_previews_purges_and_tells_when_purges_are_late(owner: User) -> None:
+    aged(owner, 100)
+    rule(idle_days=90)
+    told = said("preview")
+    assert "conversations: 1" in told
+    assert "over for idle: 1" in told
+    assert "1 × Conversations are deleted 90 days" in told
+    assert Conversation.objects.exists()
+    assert "1 conversations" in said("run")
+    assert not Conversation.objects.exists()
+    PeriodicTask.objects.filter(task=schedule.TASK).delete()
+    with pytest.raises(CommandError, match="late, or not planned"):
+        said("status")
+    daily, _ = IntervalSchedule.objects.get_or_create(every=1, period="days")
+    PeriodicTask.objects.create(task=schedule.TASK, name="purge", interval=daily, last_run_at=timezone.now())
+    assert "next: 2" in said("status")
+
+
+def said(what: str) -> str:
+    out = StringIO()
+    call_command("retention", what, stdout=out)
+    return out.getvalue()
 
 
 def test_the_lock_is_let_go_when_a_purge_ends_and_when_it_breaks(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
