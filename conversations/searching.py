@@ -12,6 +12,7 @@ from typing import Any
 from django.core import signing
 from django.db import connection
 
+from conversations.expiry import EndsAt
 from conversations.listing import BadCursor
 from conversations.models import Conversation, Message
 from conversations.querysets import ConversationQuerySet
@@ -189,7 +190,8 @@ def titled(visible: ConversationQuerySet, looked_for: Sought, *, most: int | Non
 
 def _titled(visible: ConversationQuerySet, looked_for: Sought) -> tuple[TitleHit, ...]:
     ids = titled(visible, looked_for, most=MOST_TITLES)
-    rows = Conversation.objects.filter(pk__in=ids).order_by("-last_activity_at", "-pk") if ids else []
+    found = Conversation.objects.filter(pk__in=ids).annotate(ends_at=EndsAt())
+    rows = found.order_by("-last_activity_at", "-pk") if ids else []
     return tuple(TitleHit(row, marked(row.title, looked_for)) for row in rows)
 
 

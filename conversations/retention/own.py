@@ -42,15 +42,18 @@ def limits(life: EffectiveLife) -> dict[str, dict[str, int | None]]:
 
 
 def own_change(user: User, says: Mapping[str, int | None]) -> Change:
-    """The change that would make these their choices; all empty: they choose nothing.
+    """The change that would make these their choices; all empty: they choose nothing. What was chosen before may have
+    come to be beyond the limits, and may stay: it has no effect there.
 
     Raises:
         BeyondLimits
     """
-    life = life_of(user)
+    life, before = life_of(user), chosen(user)
     for name, limit in limits(life).items():
         value, least, most = says.get(name), limit["least"] or 0, limit["most"]
-        if value is not None and not (least <= value and (most is None or value <= most)):
+        if value is None or value == before[name]:
+            continue
+        if not (least <= value and (most is None or value <= most)):
             unit = CHOICES[name][1]
             raise BeyondLimits(name, least=least, most=most, shown=_shown(least, most, unit))
     is_empty = all(value is None for value in says.values())

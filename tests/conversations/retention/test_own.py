@@ -87,6 +87,12 @@ def test_longer_than_the_rules_or_shorter_than_the_minimum_is_refused_with_the_l
     assert refused.json()["field"] == next(iter(says))
 
 
+def test_a_choice_that_a_new_rule_has_overtaken_is_in_nobodys_way(api: APIClient, owner: User) -> None:
+    rule(owner, own=True, idle_days=60)
+    rule(idle_days=30)
+    assert api.patch(ADDRESS, {"bin_days": 3}, format="json").json()["code"] == "confirmation_needed"
+
+
 @pytest.mark.parametrize("says", [{"idle_days": -1}, {"idle_days": "soon"}, {"age_days": 10**9}])
 def test_nonsense_is_refused_by_its_name(api: APIClient, says: dict[str, Any]) -> None:
     refused = api.patch(ADDRESS, says, format="json")

@@ -26,9 +26,9 @@ from tests.threads import with_own_connection
 
 pytestmark = pytest.mark.django_db
 
-CONVERSATION_PAGE_QUERIES = 9
-"""Session, person, conversation, messages, versions, turns, list of conversations, what lies before the next question,
-where its window began; for a model with tools those, too; outside tests also the snapshot."""
+CONVERSATION_PAGE_QUERIES = 10
+"""Session, person, conversation, whether it may be kept, messages, versions, turns, list of conversations, what lies
+before the next question, where its window began; for a model with tools those, too; outside tests also the snapshot."""
 HX = {"HX-Request": "true"}
 
 
