@@ -11,6 +11,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from accounts.admin import AccountAdmin
@@ -27,7 +28,7 @@ from conversations.retention import closing, receipts, schedule
 _index = admin.site.index
 
 
-def _index_with_purge(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+def _index_with_purge(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
     """Whoever opens the admin sees that nothing is deleted any more, without looking for it."""
     told = {"schedule": schedule.schedule(timezone.now())} if request.user.has_perm(VIEW) else {}
     return _index(request, {**(extra_context or {}), **told})

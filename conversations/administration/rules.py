@@ -44,7 +44,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable 
         scope = self.fields["scope"]
         shown = RetentionRule.Scope if self.instance.pk else set(RetentionRule.Scope) - {RetentionRule.Scope.OWN}
         scope.choices = [one for one in RetentionRule.Scope.choices if one[0] in shown]  # type: ignore[attr-defined]  # a ChoiceField's
-        self.fields["may_keep"].widget.choices = [("unknown", "left open"), ("true", "yes"), ("false", "no")]  # type: ignore[attr-defined]  # a select's
+        self.fields["may_keep"].widget.choices = [("unknown", "left open"), ("true", "yes"), ("false", "no")]
         for name in TARGET if self.instance.pk else ():
             self.fields[name].disabled = True
 
@@ -105,7 +105,7 @@ class RetentionRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not sub
         if request.method == "POST" and is_allowed:
             if TOKEN in request.POST:
                 return self._confirmed(request)
-            form = self.get_form(request, rule, change=rule is not None)(request.POST, instance=rule)
+            form = cast("RuleForm", self.get_form(request, rule, change=rule is not None)(request.POST, instance=rule))
             if form.is_valid():
                 return self._asked(request, form.change)
         return super().changeform_view(request, object_id, form_url, extra_context)

@@ -65,7 +65,8 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
             rows = access.bin_of(self.request.user)
         else:
             rows = access.conversations_of(self.request.user).filter(archived=query.validated_data["archived"])
-        return rows.annotate(ends_at=EndsAt())
+        listed: QuerySet[Conversation] = rows.annotate(ends_at=EndsAt())
+        return listed
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)

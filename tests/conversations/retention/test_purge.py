@@ -21,6 +21,7 @@ from conversations import tasks
 from conversations.models import Conversation, Message, ModelCall, TaskRun, Turn
 from conversations.retention import holds, schedule
 from conversations.retention import purge as purging
+from conversations.retention.erase import erase_conversations
 from conversations.retention.purge import purge
 from tests.factories import ask, exchange, make_conversation
 from tests.ruling import aged, rule
@@ -53,7 +54,7 @@ def test_a_purge_that_is_killed_is_resumed_by_the_next(owner: User, monkeypatch:
 def test_one_bad_conversation_stops_no_other(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [aged(owner, days) for days in range(100, 105)]
     rule(idle_days=90, age_days=95)
-    erase = purging.erase_conversations
+    erase = erase_conversations
 
     def breaks(ids: Collection[UUID], **how: Any) -> None:
         if made[2].pk in ids:
