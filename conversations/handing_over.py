@@ -21,7 +21,7 @@ from conversations.streams import BRIEFLY, announce_end, may_requeue
 log = structlog.get_logger(__name__)
 
 Task = Literal[
-    "answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures", "make_export"
+    "answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures", "make_export", "purge"
 ]
 """Of `conversations.tasks`, those that somebody hands over."""
 
@@ -54,6 +54,11 @@ def enqueue_finishing() -> bool:
 def enqueue_export(export_id: UUID) -> bool:
     """Hand an export to the workers; False: it is taken up later, nothing is lost."""
     return enqueue("make_export", export_id)
+
+
+def enqueue_purge() -> bool:
+    """Have what is over deleted now; False: it will be when it is planned."""
+    return enqueue("purge")
 
 
 def take_on(asked: asking.Asked) -> asking.Asked:

@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from conversations.handing_over import enqueue_purge
 from conversations.models import Hold, RetentionRule
 from conversations.retention import schedule
 from conversations.retention.lives import installation, life_of, lives
 from conversations.retention.preview import Preview, preview
 from conversations.retention.wording import sentence
-from conversations.tasks import enqueue_purge
 
 KINDS: Mapping[str, str] = {
     "idle": "no message for too long",
