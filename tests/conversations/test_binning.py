@@ -106,7 +106,7 @@ def hold(conversation: Conversation) -> None:
 
 def delete(ids: list[UUID], owner: User, *, is_for_good: bool) -> Deleted:
     now = timezone.now()
-    return delete_for_good(ids, by=owner, now=now) if is_for_good else put_into_bin(ids, by=owner, now=now)
+    return delete_for_good(ids, by=owner, now=now) if is_for_good else put_into_bin(ids, now=now)
 
 
 @pytest.mark.parametrize("is_for_good", [False, True])
@@ -122,7 +122,7 @@ def test_what_is_held_stays_where_it_is(owner: User, conversation: Conversation,
 
 def test_what_is_deleted_for_good_is_gone_from_the_bin_too(conversation: Conversation) -> None:
     reply_of(exchange(conversation))
-    put_into_bin([conversation.pk], by=conversation.owner, now=timezone.now())
+    put_into_bin([conversation.pk], now=timezone.now())
     assert delete_for_good([conversation.pk], by=conversation.owner, now=timezone.now()).ids == (conversation.pk,)
     assert not Message.objects.exists()
     assert delete_for_good([conversation.pk], by=conversation.owner, now=timezone.now()).ids == ()

@@ -12,6 +12,7 @@ from accounts.models import User
 from conversations import binning
 from conversations.models import Conversation, Hold, Message, Turn
 from tests.factories import ask, exchange, make_conversation, reply_of
+from tests.ruling import rule
 
 pytestmark = pytest.mark.django_db
 
@@ -171,9 +172,7 @@ def test_its_reply_cannot_be_stopped_or_written_again(api: APIClient, conversati
         assert api.post(f"/api/v1/turns/{turn.pk}/{verb}").status_code == 404
 
 
-def test_without_a_bin_it_is_gone_at_once(
-    api: APIClient, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(binning, "BIN_DAYS", 0)
+def test_without_a_bin_it_is_gone_at_once(api: APIClient, conversation: Conversation) -> None:
+    rule(bin_days=0)
     assert api.delete(f"{ROOT}/{conversation.pk}").status_code == 204
     assert not Conversation.objects.exists()

@@ -13,6 +13,7 @@ from accounts.models import User
 from conversations import binning
 from conversations.models import Conversation, Hold, Message
 from tests.factories import ask, exchange, make_conversation
+from tests.ruling import rule
 
 pytestmark = pytest.mark.django_db
 
@@ -231,10 +232,8 @@ def test_a_live_reply_ends_with_it(page: Client, conversation: Conversation) -> 
     assert turn.status == "stopped"
 
 
-def test_without_a_bin_it_says_that_nothing_can_be_restored(
-    page: Client, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(binning, "BIN_DAYS", 0)
+def test_without_a_bin_it_says_that_nothing_can_be_restored(page: Client, owner: User) -> None:
+    rule(bin_days=0)
     one, other = titled(owner, "One"), titled(owner, "Other")
     assert "gone for good, at once" in shown(page.get(f"/c/{one.pk}/delete/"))
     gone = shown(page.post(f"/c/{one.pk}/delete/", follow=True))
