@@ -39,6 +39,14 @@ def _logs_of_its_own(settings: Settings, tmp_path: Path) -> None:
     settings.PLACES.logs.mkdir()
 
 
+@pytest.fixture(autouse=True)
+def _no_streams_of_others() -> None:
+    """Of other tests' turns, whose rows went with their transaction."""
+    with Redis.from_url(django_settings.REDIS_URL) as redis:
+        for key in redis.scan_iter("pocketchat:events:*"):
+            redis.delete(key)
+
+
 @pytest.fixture
 def admin(client: Client) -> Client:
     client.force_login(User.objects.create_superuser("admin@example.org", PASSWORD))
