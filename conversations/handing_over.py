@@ -21,7 +21,14 @@ from conversations.streams import BRIEFLY, announce_end, may_requeue
 log = structlog.get_logger(__name__)
 
 Task = Literal[
-    "answer", "index_turn", "name_conversation", "suggest_title", "roll_summary", "finish_erasures", "make_export", "purge"
+    "answer",
+    "index_turn",
+    "name_conversation",
+    "suggest_title",
+    "roll_summary",
+    "finish_erasures",
+    "make_export",
+    "purge",
 ]
 """Of `conversations.tasks`, those that somebody hands over."""
 

@@ -19,7 +19,9 @@ from conversations.views.retention import retention_section
 @for_people_logged_in
 def data(request: HttpRequest) -> HttpResponse:
     life = life_of(cast("User", request.user))
-    context = _bin(request) | {"bin_days": life.in_bin.days} | retention_section(request, life) | export_context(request)
+    context = (
+        _bin(request) | {"bin_days": life.in_bin.days} | retention_section(request, life) | export_context(request)
+    )
     return render(request, "conversations/data.html", context)
 
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0018_messages_are_searched"),
+        ("conversations", "0021_everything_of_a_person_as_a_file"),
     ]
 
     operations = [

@@ -28,7 +28,7 @@ def unplan(apps: Any, _: object) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0022_holds_and_changes_stay"),
+        ("conversations", "0025_holds_and_changes_stay"),
         ("django_celery_beat", "0019_alter_periodictasks_options"),
     ]
 

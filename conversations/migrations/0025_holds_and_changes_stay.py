@@ -54,7 +54,7 @@ DROP FUNCTION conversations_refuse_change();
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0021_effective_lives"),
+        ("conversations", "0024_effective_lives"),
     ]
 
     operations = [

@@ -79,7 +79,7 @@ FROM (
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0020_retention_rules"),
+        ("conversations", "0023_retention_rules"),
     ]
 
     operations = [

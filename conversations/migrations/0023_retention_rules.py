@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0001_user"),
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("conversations", "0019_conversations_are_temporary_or_kept"),
+        ("conversations", "0022_conversations_are_temporary_or_kept"),
     ]
 
     operations = [
