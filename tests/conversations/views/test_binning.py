@@ -220,8 +220,9 @@ def test_a_list_costs_the_same_however_long_it_is(
     second = shown(page.get(more[1].replace("&amp;", "&")))
     assert (listed.count('name="id"'), second.count('name="id"')) == (50, 10)
     assert page.get("/bin/?after=x")["Location"] == "/bin/"
-    # Session, person, those in use, those in the bin, how long they are kept by the rules and by one's own choice.
-    with django_assert_num_queries(6):
+    # Session, person, those in use, those in the bin, how long they are kept by the rules and by one's own choice,
+    # and the exports.
+    with django_assert_num_queries(7):
         page.get("/data/")
 
 
