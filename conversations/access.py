@@ -10,8 +10,15 @@ from django.db import connection, transaction
 from django.http import Http404
 
 from accounts.models import User
-from conversations.models import Conversation, Export, Message, Turn
-from conversations.querysets import ConversationQuerySet, ExportQuerySet, MessageQuerySet, TurnQuerySet, visible_to
+from conversations.models import Conversation, Export, Import, Message, Turn
+from conversations.querysets import (
+    ConversationQuerySet,
+    ExportQuerySet,
+    ImportQuerySet,
+    MessageQuerySet,
+    TurnQuerySet,
+    visible_to,
+)
 from conversations.refusals import GONE
 
 
@@ -50,6 +57,21 @@ def export_of(user: User | AnonymousUser, export_id: UUID, *, now: datetime) -> 
     if export is None:
         raise Http404(GONE.format("export"))
     return export
+
+
+def imports_of(user: User | AnonymousUser, *, now: datetime) -> ImportQuerySet:
+    """All imports of `user` that are kept, the newest first."""
+    if isinstance(user, AnonymousUser):
+        return Import.objects.none()
+    return Import.objects.kept(now=now).filter(owner=user).order_by("-created_at")
+
+
+def import_of(user: User | AnonymousUser, import_id: UUID, *, now: datetime) -> Import:
+    """Raises `Http404` when it is not one of `user`, or no longer kept."""
+    found: Import | None = imports_of(user, now=now).filter(pk=import_id).first()
+    if found is None:
+        raise Http404(GONE.format("import"))
+    return found
 
 
 def conversation_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation:

@@ -22,7 +22,7 @@ from conversations.administration.overview import VIEW
 from conversations.administration.read_only import ReadOnlyAdmin
 from conversations.calibration import error_of, sums_of
 from conversations.handing_over import enqueue_finishing
-from conversations.models import Erasure, Export, ModelCall, Summary, TaskRun, TokenScale, Turn
+from conversations.models import Erasure, Export, Import, ModelCall, Summary, TaskRun, TokenScale, Turn
 from conversations.retention import closing, receipts, schedule
 
 _index = admin.site.index
@@ -86,6 +86,19 @@ class ExportAdmin(ReadOnlyAdmin):
         # Thousands of ids each, which no page shows.
         found: QuerySet[Export] = super().get_queryset(request).defer("conversations")
         return found
+
+
+@admin.register(Import)
+class ImportAdmin(ReadOnlyAdmin):
+    """That files were brought in, and how it went; what they are called, and what was in them, is their owners'."""
+
+    list_display = ("created_at", "owner", "status", "source", "size", "seen", "imported", "duplicates", "refused")
+    ordering = ("-created_at",)
+    list_filter = ("status", "source", "is_dry_run")
+    list_select_related = ("owner",)
+    show_full_result_count = False
+    fields = (*list_display, "is_dry_run", "takes_instructions", "attempts", "started_at", "finished_at", "expires_at")
+    readonly_fields = fields
 
 
 @admin.register(TaskRun)

@@ -28,6 +28,8 @@ Task = Literal[
     "roll_summary",
     "finish_erasures",
     "make_export",
+    "run_import",
+    "index_import",
     "purge",
 ]
 """Of `conversations.tasks`, those that somebody hands over."""
@@ -66,6 +68,11 @@ def enqueue_export(export_id: UUID) -> bool:
 def enqueue_purge() -> bool:
     """Have what is over deleted now; False: it will be when it is planned."""
     return enqueue("purge")
+
+
+def enqueue_import(import_id: UUID) -> bool:
+    """Hand a file to the workers; False: it is taken up later, nothing is lost."""
+    return enqueue("run_import", import_id)
 
 
 def take_on(asked: asking.Asked) -> asking.Asked:

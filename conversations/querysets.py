@@ -1,7 +1,7 @@
 """Questions asked of the tables in more than one place, by name."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.db import models
 from django.utils import timezone
@@ -16,7 +16,7 @@ LIVE_STATUSES = ("queued", "streaming")
 TERMINAL_STATUSES = ("complete", "stopped", "failed", "interrupted")
 
 UNDER_WAY = ("queued", "running")
-"""An export that is still to be made, or is being made."""
+"""An export that is still to be made, or is being made; a file that is still to be read, or is being read."""
 
 
 def visible_to(user: User, *, through: str = "") -> models.Q:
@@ -70,29 +70,37 @@ class TurnQuerySet(models.QuerySet[Any]):
         return self.filter(status="queued", created_at__lt=since)
 
 
-class ExportQuerySet(models.QuerySet[Any]):
-    """Exports, by where they are in their life."""
+class TransferQuerySet(models.QuerySet[Any]):
+    """Exports and imports, by where they are in their life."""
 
-    def kept(self, *, now: datetime) -> "ExportQuerySet":
-        """Those that are not over; an expired one is gone though its file may still be there for a minute."""
+    def kept(self, *, now: datetime) -> Self:
+        """Those that are not over; an expired one is gone though file and row may still be there for a minute."""
         return self.filter(models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=now))
 
-    def expired(self, *, now: datetime) -> "ExportQuerySet":
+    def expired(self, *, now: datetime) -> Self:
         return self.filter(expires_at__lte=now)
 
-    def under_way(self) -> "ExportQuerySet":
+    def under_way(self) -> Self:
         return self.filter(status__in=UNDER_WAY)
 
-    def running(self) -> "ExportQuerySet":
+    def running(self) -> Self:
         return self.filter(status="running")
 
-    def abandoned(self, *, now: datetime) -> "ExportQuerySet":
+    def abandoned(self, *, now: datetime) -> Self:
         """Running ones whose worker stopped renewing the lease."""
         return self.running().filter(lease_until__lt=now)
 
-    def waiting(self, *, since: datetime) -> "ExportQuerySet":
+    def waiting(self, *, since: datetime) -> Self:
         """Queued before `since`, the oldest first: there was no room, or their task was lost with the queue."""
         return self.filter(status="queued", created_at__lt=since).order_by("created_at")
+
+
+class ExportQuerySet(TransferQuerySet):
+    """Exports."""
+
+
+class ImportQuerySet(TransferQuerySet):
+    """Imports."""
 
 
 BRANCH_SQL = """

@@ -9,6 +9,7 @@ from conversations.models import TaskRun
 
 EVERY = {
     "sweep": timedelta(seconds=5),
+    "tend_imports": timedelta(minutes=1),
     "renew_index": timedelta(hours=1),
     "finish_erasures": timedelta(seconds=10),
     "tend_exports": timedelta(minutes=1),

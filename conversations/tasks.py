@@ -22,6 +22,8 @@ from conversations.retention import finishing, schedule
 from conversations.retention import purge as purging
 from conversations.streams import Shown, announce_end, is_reachable, shown
 from conversations.transfer import making, tending
+from conversations.transfer.incoming import running as importing
+from conversations.transfer.incoming import tending as imports_tending
 
 log = structlog.get_logger(__name__)
 
@@ -156,6 +158,38 @@ def tend_exports() -> None:
 
 def _take_up_exports() -> int:
     return sum(enqueue("make_export", export_id) for export_id in tending.due(now=timezone.now()))
+
+
+@shared_task(name="conversations.run_import")
+def run_import(import_id: str) -> None:
+    """Bring a file in, have what it held found, then take up the next one that waits for room."""
+    done = importing.run(UUID(import_id))
+    if done and not done.is_dry_run and settings.POCKETCHAT_RECALL:
+        enqueue("index_import", done.pk)
+    _take_up_imports()
+
+
+@shared_task(name="conversations.index_import")
+def index_import(import_id: str) -> None:
+    """Have what was brought in found; what is left out when an embedder fails, the next recall makes up for."""
+    for conversation_id in importing.imported(UUID(import_id)):
+        try:
+            recollections.write_all_missing(conversation_id)
+        except ProviderError as error:
+            log.warning("index_not_written", id=import_id, code=error.code)
+            return
+
+
+@shared_task(name="conversations.tend_imports")
+def tend_imports() -> None:
+    """Take up lost imports again, forget old ones, and remove whatever lies there for nobody."""
+    with recorded("tend_imports") as did:
+        did.update(asdict(imports_tending.tend(now=timezone.now())))
+        did["requeued"] = _take_up_imports()
+
+
+def _take_up_imports() -> int:
+    return sum(enqueue("run_import", import_id) for import_id in imports_tending.due(now=timezone.now()))
 
 
 @worker_ready.connect

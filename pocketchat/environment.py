@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import environ
@@ -39,6 +41,14 @@ def choice(env: Environment, var: str, *, default: str, of: Collection[str]) -> 
         shown = ", ".join(sorted(of)) if len(of) < FEW else "a name such as Europe/Berlin"
         raise ImproperlyConfigured(f"{var} is {value!r}; it can be {shown}.")
     return str(value)
+
+
+def made_folder(path: Path) -> str | None:
+    """The folder, made if need be; None where that may not be: then the system's own is used."""
+    with suppress(OSError):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return str(path)
+    return None
 
 
 def mail_server(env: Environment, var: str, *, default: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ and thrown away for a while, because most clients read an answer only when they 
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -24,6 +24,8 @@ Application = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 DRAINED = 10
 """How many times the limit is read before the client is cut off instead."""
+DRAINED_AT_MOST = 1_000_000_000
+"""Bytes, also of a large limit."""
 PATIENCE = 60.0
 """Seconds for a body that came without its length, and for the rest of one that is refused."""
 
@@ -38,16 +40,32 @@ class Refused:
     facts: Mapping[str, object]
 
 
+Admits = Callable[[Scope], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Addresses that take files, which Django writes to disk before anybody asks who sends them: so that is asked here.
+
+    A file has at most `limit` bytes, with what is written around it, and says how many.
+    """
+
+    addresses: Collection[str]
+    limit: int
+    admits: Admits
+
+
 class Gatekeeper:
-    """Wraps an ASGI application. Bodies may have `limit` bytes, those for the API `api_limit`.
+    """Wraps an ASGI application. Bodies may have `limit` bytes, those for the API `api_limit`, files as `uploads` say.
 
     A body that came without its length is given one: frameworks take it for none at all.
     """
 
-    def __init__(self, application: Application, *, limit: int, api_limit: int) -> None:
+    def __init__(self, application: Application, *, limit: int, api_limit: int, uploads: Uploads | None = None) -> None:
         self._application = application
         self._limit = limit
         self._api_limit = api_limit
+        self._uploads = uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,10 +76,32 @@ class Gatekeeper:
         if not _is_sound(headers.get(b"content-type", b"")):
             refused = Refused(HTTPStatus.BAD_REQUEST, "The Content-Type header cannot be read.", "invalid", {})
             await _answer(refused, scope, send)
+        elif self._uploads and scope["method"] == "POST" and scope["path"] in self._uploads.addresses:
+            await self._take_file(self._uploads, headers, scope, receive, send, usual=limit)
         elif b"transfer-encoding" in headers:
             await self._take_in(scope, receive, send, limit=limit)
         elif int(headers.get(b"content-length", 0)) > limit:
             await _refuse(scope, receive, send, limit=limit, is_whole=False)
+        else:
+            await self._application(scope, receive, send)
+
+    async def _take_file(
+        self,
+        uploads: Uploads,
+        headers: Mapping[bytes, bytes],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        usual: int,
+    ) -> None:
+        length = int(headers.get(b"content-length", 0))
+        if b"transfer-encoding" in headers:
+            await _answer(UNMEASURED, scope, send)
+        elif length > uploads.limit:
+            await _refuse(scope, receive, send, limit=uploads.limit, is_whole=False)
+        elif length > usual and not await uploads.admits(scope):
+            await _answer(STRANGER, scope, send)
         else:
             await self._application(scope, receive, send)
 
@@ -87,12 +127,16 @@ class Gatekeeper:
         await self._application({**scope, "headers": headers}, _after(bytes(body), receive), send)
 
 
+UNMEASURED = Refused(HTTPStatus.LENGTH_REQUIRED, "Send a file with its length (Content-Length).", "length_required", {})
+STRANGER = Refused(HTTPStatus.UNAUTHORIZED, "Log in before you send a file.", "not_authenticated", {})
+
+
 async def _refuse(scope: Scope, receive: Receive, send: Send, *, limit: int, is_whole: bool) -> None:
     """`is_whole`: nothing more of the body is to come."""
     taken = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
-            while not is_whole and taken < limit * DRAINED:
+            while not is_whole and taken < min(limit * DRAINED, DRAINED_AT_MOST):
                 event = await receive()
                 is_whole = event["type"] != "http.request" or not event.get("more_body")
                 taken += len(event.get("body", b""))

@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 from django.core.exceptions import ImproperlyConfigured
 
 from pocketchat.embedded.places import Places
-from pocketchat.environment import LOOPBACK, Environment, choice, mail_server, postgres_database
+from pocketchat.environment import LOOPBACK, Environment, choice, made_folder, mail_server, postgres_database
 from pocketchat.logs import logging_config
 from pocketchat.secret_key import kept_secret_key
 
@@ -159,6 +159,8 @@ POCKETCHAT_STREAM_LIFE = env.int("POCKETCHAT_STREAM_LIFE", default=600)
 
 POCKETCHAT_EXPORT_DAYS = env.int("POCKETCHAT_EXPORT_DAYS", default=7)
 """Days an export of everything is kept for its owner to download."""
+POCKETCHAT_IMPORT_BYTES = env.int("POCKETCHAT_IMPORT_BYTES", default=500_000_000)
+"""Bytes of a file of conversations that a person brings in."""
 
 # --- Application ------------------------------------------------------------------------------------------------------
 
@@ -275,6 +277,12 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Several things have a status; each has its own words for it.
+    "ENUM_NAME_OVERRIDES": {
+        "TurnStatus": "conversations.models.Turn.Status",
+        "ExportStatus": "conversations.models.Export.Status",
+        "ImportStatus": "conversations.models.Import.Status",
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "conversations.api.schema.add_events",
@@ -303,6 +311,7 @@ CELERY_BEAT_SCHEDULE = {
     "renew the index of recall": {"task": "conversations.renew_index", "schedule": 3600.0},
     "finish erasures": {"task": "conversations.finish_erasures", "schedule": 10.0},
     "look after exports": {"task": "conversations.tend_exports", "schedule": 60.0},
+    "look after imports": {"task": "conversations.tend_imports", "schedule": 60.0},
 }
 
 # --- Static files -----------------------------------------------------------------------------------------------------
@@ -334,6 +343,7 @@ X_FRAME_OPTIONS = "DENY"
 # A pasted text far too long still arrives, so that it can be refused with its size and the limit; what is larger than
 # this is refused by pocketchat.gatekeeper.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
+FILE_UPLOAD_TEMP_DIR = made_folder(PLACES.uploads)
 # JSON takes up to a hundred times its size in memory. Escaped, a character beyond the first 65,536 takes twelve bytes.
 POCKETCHAT_API_BODY_BYTES = max(2_000_000, 13 * POCKETCHAT_PROMPT_CHARACTERS)
 if not _is_https and (_is_loopback or POCKETCHAT_ALLOW_HTTP):

@@ -1,12 +1,15 @@
 """What is too large is refused with the limit, by a real web process, and never kept."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import httpx
 import pytest
 from django.conf import settings
 
+from pocketchat.gatekeeper import Gatekeeper, Message, Scope, Uploads
 from tests.stack import Caller, Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
@@ -81,3 +84,68 @@ def test_a_version_of_the_schema_that_is_none_harms_nobody(stack: Stack, query: 
     answer = httpx.get(f"{stack.url()}/api/v1/schema/?{query}")
     assert answer.status_code in (200, 400)
     assert "x-evil" not in answer.headers
+
+
+PAGE, ADDRESS = "/data/imports/", "/api/v1/imports"
+
+
+def test_only_the_address_of_files_takes_large_ones(caller: Caller) -> None:
+    sent = b"[" + b" " * (LIMIT + 1) + b"]"
+    taken = caller.http.post("imports?dry_run=true", content=sent, headers={"Content-Type": "application/json"})
+    assert (taken.status_code, taken.json()["size"]) == (202, len(sent))
+    for address in ("conversations", "imports/", f"imports/{taken.json()['id']}"):
+        refused = caller.http.post(address, content=sent, headers={"Content-Type": "application/json"})
+        assert (refused.status_code, refused.json()["code"]) == (413, "body_too_large"), address
+
+
+def test_a_file_from_nobody_is_not_even_taken_in(stack: Stack) -> None:
+    sent = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(400):
+            sent += 1_000_000
+            yield b"x" * 1_000_000
+
+    for address, headers in (
+        (ADDRESS, {}),
+        (ADDRESS, {"Authorization": "Token nonsense"}),
+        (PAGE, {"Cookie": "sessionid=nonsense"}),
+    ):
+        sent = 0
+        with suppress(httpx.TransportError):  # Or it reads the answer first.
+            told = {**headers, "Content-Length": "400000000"}
+            answer = httpx.post(stack.url() + address, content=endless(), headers=told, timeout=60)
+            assert answer.status_code == 401
+            assert "Log in before you send a file." in answer.text
+        assert sent < 100_000_000
+
+
+def test_a_file_says_how_long_it_is(caller: Caller) -> None:
+    answer = caller.http.post("imports", content=in_parts(1_000_000), headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (411, "length_required")
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_length() -> None:
+    """One of 500 MB would take its time: the same gate, with a smaller one."""
+    said: list[Any] = []
+
+    async def nothing(*_: Any) -> None:
+        said.append("let in")
+
+    async def anybody(_: Scope) -> bool:
+        return True
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"x" * 101, "more_body": False}
+
+    async def send(message: Message) -> None:
+        said.append(message)
+
+    gate = Gatekeeper(nothing, limit=5, api_limit=5, uploads=Uploads((ADDRESS,), 100, anybody))
+    for length, method in ((100, "POST"), (101, "POST"), (6, "PUT")):
+        headers = [(b"content-length", str(length).encode())]
+        asyncio.run(gate({"type": "http", "path": ADDRESS, "method": method, "headers": headers}, receive, send))
+    assert said[0] == "let in"
+    assert [one["status"] for one in said[1:] if "status" in one] == [413, 413]
+    assert "100 bytes" in str(said[2])

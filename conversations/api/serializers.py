@@ -16,6 +16,7 @@ from conversations.prompts import check_system_prompt
 from conversations.providers.registry import offered_models
 from conversations.retention.keeping import check_temporary, keep
 from conversations.text import clean, line
+from conversations.transfer.incoming.formats import label_of
 from conversations.tree import Children, siblings_of
 
 SYSTEM_PROMPT_CHARACTERS = 100_000
@@ -210,6 +211,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 
     error = serializers.SerializerMethodField()
     warning = serializers.SerializerMethodField()
+    imported_from = serializers.SerializerMethodField(help_text="Where it was said; empty: it was asked here.")
 
     class Meta:
         model = Turn
@@ -230,6 +232,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "cached_tokens",
             "cost",
             "warning",
+            "imported_from",
         )
         read_only_fields = fields
 
@@ -237,6 +240,9 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
     def get_warning(self, turn: Turn) -> dict[str, str] | None:
         record = Record.from_json(turn.context)
         return {"code": CONTEXT_TRUNCATED, "detail": record.warning} if record and record.warning else None
+
+    def get_imported_from(self, turn: Turn) -> str:
+        return label_of(turn.source)
 
     def get_error(self, turn: Turn) -> str:
         return outcome_sentence(turn.status, turn.error_code, was_begun=turn.started_at is not None)

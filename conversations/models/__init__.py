@@ -6,6 +6,7 @@ from conversations.models.embedding import Embedding
 from conversations.models.erasure import Erasure
 from conversations.models.export import Export
 from conversations.models.hold import Hold
+from conversations.models.import_ import Import, ImportResult
 from conversations.models.message import Message
 from conversations.models.model_call import ModelCall
 from conversations.models.retention_change import RetentionChange
@@ -23,6 +24,8 @@ __all__ = [
     "Erasure",
     "Export",
     "Hold",
+    "Import",
+    "ImportResult",
     "Message",
     "ModelCall",
     "RetentionChange",

@@ -16,6 +16,8 @@ from conversations.querysets import ConversationQuerySet
 
 TITLE_CHARACTERS = 200
 REQUEST_KEY_CHARACTERS = 200
+IMPORTED = "import:"
+"""What the request keys of conversations and turns begin with that were brought in; then the name of the format."""
 
 
 class Conversation(models.Model):

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.models.conversation import REQUEST_KEY_CHARACTERS
+from conversations.models.conversation import IMPORTED, REQUEST_KEY_CHARACTERS
 from conversations.models.references import Reference
 from conversations.querysets import LIVE_STATUSES, TERMINAL_STATUSES, TurnQuerySet
 
@@ -110,6 +110,13 @@ class Turn(models.Model):
     @property
     def is_live(self) -> bool:
         return self.status in LIVE_STATUSES
+
+    @property
+    def source(self) -> str:
+        """The format of the file it was brought in with; empty: it was asked here."""
+        return (
+            self.request_key.removeprefix(IMPORTED).partition(":")[0] if self.request_key.startswith(IMPORTED) else ""
+        )
 
     @property
     def brought_its_prompt(self) -> bool:

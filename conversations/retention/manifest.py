@@ -13,12 +13,13 @@ from conversations.retention.log_lines import LogLines
 from conversations.retention.queued import QueuedTasks
 from conversations.retention.rows import Rows
 from conversations.retention.stores import Notes, Store, Streams
+from conversations.transfer.incoming.store import Imports
 from conversations.transfer.store import Exports
 
 QUICK: list[Store] = [Streams(), Notes()]
 """Looked at while somebody waits."""
 
-STORES: list[Store] = [Rows(), Accounts(), Exports(), *QUICK, QueuedTasks(), LogLines()]
+STORES: list[Store] = [Rows(), Accounts(), Exports(), Imports(), *QUICK, QueuedTasks(), LogLines()]
 """In the order in which they are erased: what writes to the others goes first."""
 
 
@@ -49,6 +50,8 @@ TABLES = {
     "conversations.Erasure": Answer.RECEIPT,
     "conversations.Export": Answer.ACCOUNT,
     "conversations.Hold": Answer.CONVERSATION,
+    "conversations.Import": Answer.ACCOUNT,
+    "conversations.ImportResult": Answer.CONVERSATION,
     "conversations.Message": Answer.CONVERSATION,
     "conversations.ModelCall": Answer.CONVERSATION,
     "conversations.RetentionChange": Answer.RECEIPT,
@@ -74,7 +77,7 @@ KEYS = {
     rf"pocketchat:events:{_ID}": "streams",
     rf"pocketchat:requeued:{_ID}": "notes",
     rf":1:rolling:{_ID}": "notes",
-    r":1:pace:(suggestions|recalls|closing|files|exports):\d+": "notes",
+    r":1:pace:(suggestions|recalls|closing|files|exports|imports):\d+": "notes",
     r":1:purge:progress": "counts what a purge has done, for some minutes",
     r":1:pace:(title|summary)": "counts calls of all, for a minute",
     rf"pocketchat:wake:{_ID}": "wakes the reader of a process, which it names by chance, for a minute",

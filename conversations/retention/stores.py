@@ -93,7 +93,7 @@ class Notes:
 def _noted(ids: Ids) -> Iterator[str]:
     yield from map(requeued_key, ids.turns)
     yield from (cache.make_key(f"rolling:{pk}") for pk in ids.conversations)
-    for what in ("suggestions", "recalls", "closing", "files", "exports"):
+    for what in ("suggestions", "recalls", "closing", "files", "exports", "imports"):
         yield from (cache.make_key(f"pace:{what}:{pk}") for pk in ids.accounts)
 
 

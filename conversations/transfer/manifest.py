@@ -19,6 +19,8 @@ LEFT_OUT: Mapping[str, str] = {
     "conversations.Export": "The file cannot be in itself; the page says which there are.",
     "conversations.Hold": "Between the administrator and whoever asked for it; whom it holds is told when they delete.",
     "conversations.SearchEntry": "Follows from the messages, and is made again wherever they are read in.",
+    "conversations.Import": "Tells of files that were sent; what was brought in with them is here as any conversation.",
+    "conversations.ImportResult": "The same.",
     "conversations.ModelCall": "What a reply took is told with its turn; the rest is how the installation fared.",
     "conversations.EffectiveLife": "No table: what the rules come to, as told under Your data.",
     "conversations.RetentionChange": "Of the installation: who changed which rule.",

@@ -11,6 +11,7 @@ from accounts.models import User
 from conversations import access
 from conversations.retention.lives import life_of
 from conversations.views.exports import export_context
+from conversations.views.imports import import_context
 from conversations.views.requests import for_people_logged_in
 from conversations.views.retention import retention_section
 
@@ -19,9 +20,8 @@ from conversations.views.retention import retention_section
 @for_people_logged_in
 def data(request: HttpRequest) -> HttpResponse:
     life = life_of(cast("User", request.user))
-    context = (
-        _bin(request) | {"bin_days": life.in_bin.days} | retention_section(request, life) | export_context(request)
-    )
+    transfers = export_context(request) | import_context(request)
+    context = _bin(request) | {"bin_days": life.in_bin.days} | retention_section(request, life) | transfers
     return render(request, "conversations/data.html", context)
 
 

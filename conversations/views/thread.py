@@ -20,6 +20,7 @@ from conversations.providers.registry import chat_model_info, default_model_name
 from conversations.querysets import LIVE_STATUSES
 from conversations.rendering import render_plain
 from conversations.tools.lines import CallLine
+from conversations.transfer.incoming.formats import label_of
 from conversations.tree import Children, children_of
 from conversations.views.reply_parts import Part, parts_of
 from conversations.views.versions import Version, reply_version_of, version_of
@@ -103,6 +104,11 @@ class TurnView:
     @property
     def model_label(self) -> str:
         return chat_model_info(self.turn.model).label
+
+    @property
+    def imported_from(self) -> str:
+        """Where it was said, if that was not here: nobody here can vouch for it."""
+        return label_of(self.turn.source)
 
     @property
     def input_tokens(self) -> int | None:

@@ -60,5 +60,15 @@ class Places:
         return self.var / "exports"
 
     @property
+    def imports(self) -> Path:
+        """Files that people have sent, a folder for each, until they are read."""
+        return self.var / "imports"
+
+    @property
+    def uploads(self) -> Path:
+        """What is being received: some systems keep their temporary folder in memory."""
+        return self.var / "uploads"
+
+    @property
     def secret_key(self) -> Path:
         return self.var / "secret_key"

@@ -4,6 +4,7 @@ import "./copy.js";
 import "./divider.js";
 import "./edit-question.js";
 import "./follow.js";
+import "./import-file.js";
 import "./in-place.js";
 import "./keep-place.js";
 import "./live-reply.js";
