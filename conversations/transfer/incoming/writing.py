@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 from django.db import connection
 
 from accounts.models import User
+from conversations import searching
 from conversations.blocks import images_in, words_in
 from conversations.models import Conversation, Message, Summary, Turn
 from conversations.models.conversation import IMPORTED
@@ -42,7 +43,8 @@ def write(prepared: Prepared, owner: User) -> UUID:
     summaries = _numbered(Summary, (summary.number for summary in read.summaries))
     Turn.objects.bulk_create(_turns(read, made, ids, turns, summaries), batch_size=ROWS_AT_ONCE)
     for batch in _batches(read.messages):
-        Message.objects.bulk_create(_message(message, made, ids, turns) for message in batch)
+        stored = Message.objects.bulk_create(_message(message, made, ids, turns) for message in batch)
+        searching.write(message for message in stored if message.role in searching.SEARCHED_ROLES)
     Summary.objects.bulk_create(_summaries(read, made, ids, summaries), batch_size=ROWS_AT_ONCE)
     return made.pk
 

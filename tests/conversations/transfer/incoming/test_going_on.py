@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations import recollections
+from conversations import access, recollections, searching
 from conversations.models import Conversation, Embedding
+from conversations.recall.lexemes import sought
 from conversations.tasks import index_import
 from tests.conversations.transfer.incoming import samples
 from tests.conversations.transfer.incoming.conftest import BringIn
@@ -22,6 +23,12 @@ def test_it_is_found_by_recall(bring_in: BringIn) -> None:
     assert Embedding.objects.filter(conversation=conversation).count() == 6  # All but what the tool returned.
     found = recollections.recall(conversation, "What is bread?", k=1)
     assert "bread" in found[0].turn.messages[0].text
+
+
+def test_it_is_found_by_the_search_of_all_conversations(bring_in: BringIn) -> None:
+    run = bring_in(samples.sent(samples.talk()))
+    found = searching.search(access.conversations_of(run.owner), sought("bread"), owner_id=run.owner.pk, limit=10)
+    assert {hit.message.conversation for hit in found.hits} == set(Conversation.objects.filter(import_results__run=run))
 
 
 @pytest.mark.stack
