@@ -18,9 +18,9 @@ from conversations.retention.preview import Preview, preview
 from conversations.retention.wording import sentence
 
 KINDS: Mapping[str, str] = {
-    "idle": "no message for too long",
+    "idle": "without a message for too long",
     "age": "begun too long ago",
-    "temporary": "temporary, and past its life",
+    "temporary": "temporary, and past their life",
     "bin": "in the bin for long enough",
 }
 VIEW = "conversations.view_retentionrule"
