@@ -11,11 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import User
-from conversations import access, asking, beginnings, titles
+from conversations import access, asking, beginnings, searching, titles
 from conversations.api.binning import NOW, SELECTION, DeletedSerializer, delete_many, delete_one
 from conversations.api.keys import IDEMPOTENCY_KEY, request_key
 from conversations.api.pagination import ConversationPages
+from conversations.api.search import QUERY_CHARACTERS
 from conversations.api.serializers import (
+    CleanCharField,
     ConversationSerializer,
     MessageSerializer,
     NewTurnSerializer,
@@ -28,13 +30,16 @@ from conversations.listing import BIN, SIDEBAR
 from conversations.models import Conversation
 from conversations.outlook import next_context
 from conversations.prompts import checked_prompt, model_for
-from conversations.refusals import QueueUnreachable
+from conversations.querysets import ConversationQuerySet
+from conversations.recall.lexemes import sought
+from conversations.refusals import NothingToLookFor, QueueUnreachable
 from conversations.tree import children_of
 
 MESSAGES_AT_MOST = 200
 
 
 class ConversationQuery(serializers.Serializer[Any]):
+    q = CleanCharField(required=False, max_length=QUERY_CHARACTERS)
     archived = serializers.BooleanField(required=False, default=False)
     trashed = serializers.BooleanField(required=False, default=False)
 
@@ -42,6 +47,9 @@ class ConversationQuery(serializers.Serializer[Any]):
 @extend_schema_view(
     get=extend_schema(
         parameters=[
+            OpenApiParameter(
+                "q", str, description="Those whose title has these words; `GET search` asks messages, too."
+            ),
             OpenApiParameter("archived", bool, description="Those in the archive, and no others."),
             OpenApiParameter("trashed", bool, description="Those in the bin, archived or not, the last deleted first."),
         ]
@@ -65,8 +73,15 @@ class ConversationList(generics.ListCreateAPIView[Conversation]):
             rows = access.bin_of(self.request.user)
         else:
             rows = access.conversations_of(self.request.user).filter(archived=query.validated_data["archived"])
+        if (words := query.validated_data.get("q")) is not None:
+            rows = rows.filter(pk__in=self._titled(rows, words))
         listed: QuerySet[Conversation] = rows.annotate(ends_at=EndsAt())
         return listed
+
+    def _titled(self, rows: ConversationQuerySet, words: str) -> list[str]:
+        if (looked_for := sought(words)).is_empty:
+            raise NothingToLookFor
+        return searching.titled(rows, looked_for)
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # noqa: ARG002  # DRF's signature
         serializer = self.get_serializer(data=request.data)

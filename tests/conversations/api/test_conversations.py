@@ -290,7 +290,7 @@ def test_the_schema_describes_every_call(api: APIClient) -> None:
     described = set(paths)
     assert described == addresses
     listed, removed = paths[ROOT], paths[f"{ROOT}/{{conversation_id}}/messages/{{message_id}}"]
-    assert {one["name"] for one in listed["get"]["parameters"]} == {"archived", "cursor", "limit", "trashed"}
+    assert {one["name"] for one in listed["get"]["parameters"]} == {"archived", "cursor", "limit", "q", "trashed"}
     assert [one["name"] for one in listed["post"]["parameters"]] == ["Idempotency-Key"]
     assert (set(listed["post"]["responses"]), set(removed["delete"]["responses"])) == ({"200", "201"}, {"200"})
 

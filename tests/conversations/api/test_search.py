@@ -35,6 +35,20 @@ def test_a_hit_says_where_it_stands_and_what_matches(api: APIClient, conversatio
     assert (found["titles"], found["next"]) == ([], None)
 
 
+def test_a_list_is_narrowed_to_titles(api: APIClient, owner: User, stranger: User) -> None:
+    named = [make_conversation(owner, title=title, title_source="user") for title in ("Bread with Rye", "Bees", "Rye")]
+    Conversation.objects.filter(pk=named[2].pk).update(archived=True)
+    make_conversation(stranger, title="Rye", title_source="user")
+    for query, expected in (
+        ({"q": "rye"}, named[:1]),
+        ({"q": "ry", "archived": "true"}, named[2:]),
+        ({"q": "oats"}, []),
+    ):
+        found = api.get("/api/v1/conversations", query).json()["results"]
+        assert [one["id"] for one in found] == [str(one.pk) for one in expected]
+    assert api.get("/api/v1/conversations", {"q": "…"}).json()["code"] == "query_empty"
+
+
 def test_titles_come_with_the_first_page_alone(api: APIClient, owner: User) -> None:
     made = make_conversation(owner, title="Bread with rye", title_source="user")
     for number in range(3):
