@@ -21,6 +21,7 @@ from accounts.models import User
 from conversations import calibration, meaning
 from conversations.models import Conversation, ModelCall, Turn
 from pocketchat.embedded.process import wait_until
+from tests import emptying
 from tests.chromium import running_chromium
 from tests.factories import make_conversation, make_user
 from tests.services import second_redis_url
@@ -29,6 +30,8 @@ from tests.stack import Caller, OwnStack, Stack, running_stack
 # An example takes longer while the machine does something else, too.
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
+
+emptying.use_for_all_tests()
 
 
 @pytest.fixture(autouse=True)
