@@ -39,9 +39,9 @@ def moment(value: Any, *, now: datetime) -> datetime | None:
             found = datetime.fromtimestamp(_seconds(value), UTC)
         else:
             return None
+        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     return found if EARLIEST <= found <= now else None
 
 

@@ -37,7 +37,6 @@ def read(value: dict[str, Any], container: Container, *, now: datetime) -> NewCo
     messages = tuple(_messages(value, numbers, now))
     known = {message.number for message in messages}
     _check_references(messages, turns, known)
-    head = told.get("head")
     return NewConversation(
         source=NAME,
         source_id=text(told.get("id")),
@@ -47,7 +46,7 @@ def read(value: dict[str, Any], container: Container, *, now: datetime) -> NewCo
         last_activity_at=_time(told, "last_activity_at", now),
         messages=messages,
         turns=turns,
-        head=head if head in known else None,
+        head=_known(told.get("head"), known),
         summaries=tuple(_summaries(value, known, now)),
         model=text(told.get("model")),
         system_prompt=text(told.get("system_prompt")),
@@ -133,21 +132,25 @@ def _check_references(messages: tuple[NewMessage, ...], turns: tuple[NewTurn, ..
 def _summaries(value: Mapping[str, Any], known: set[int], now: datetime) -> Iterator[NewSummary]:
     earlier: set[int] = set()
     for row in map(mapping, items(value.get("summaries"))):
-        through, follows, number = row.get("through_message"), row.get("follows"), _number(row, "id")
+        through, number = _number(row, "through_message"), _number(row, "id")
         if through not in known:
             raise Unfit(f"A summary reaches to message {through}, which is not in the file.")
         source = _one_of(row, "source", ("model", "user"))
         model = (text(row.get("model"))[:200] or "unknown") if source == "model" else ""
         yield NewSummary(
             number,
-            _number(row, "through_message"),
+            through,
             text(row.get("text")),
             source,
             model,
-            follows if follows in earlier else None,
+            _known(row.get("follows"), earlier),
             _time(row, "created_at", now),
         )
         earlier.add(number)
+
+
+def _known(number: Any, numbers: set[int]) -> int | None:
+    return number if isinstance(number, int) and number in numbers else None
 
 
 def _field(row: Mapping[str, Any], name: str, read_one: Callable[[Any], V | None]) -> V:

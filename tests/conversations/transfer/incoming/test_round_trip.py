@@ -170,6 +170,7 @@ def test_a_turn_that_was_being_answered_is_interrupted_here(bring_in: BringIn, o
         (lambda d: d.update(version=2), "of version 2"),
         (lambda d: d["conversation"].update(created_at="once"), "'created_at' is 'once'"),
         (lambda d: d["summaries"][0].update(through_message=10**6), "A summary reaches to message"),
+        (lambda d: d["summaries"][0].update(through_message=[1]), "'through_message' is '[1]'"),
     ],
 )
 def test_what_breaks_the_rules_of_the_form_is_refused_with_what_is_wrong(
@@ -182,6 +183,15 @@ def test_what_breaks_the_rules_of_the_form_is_refused_with_what_is_wrong(
     assert (result.outcome, why in result.detail) == ("refused", True), result.detail
     assert not Conversation.objects.filter(owner=stranger).exists()
     assert not Turn.objects.filter(conversation__owner=stranger).exists()
+
+
+def test_a_head_and_a_forerunner_that_name_nothing_are_none(bring_in: BringIn, owner: User, stranger: User) -> None:
+    document = exported(make_rich(owner))
+    document["conversation"]["head"] = [1]
+    document["summaries"][-1]["follows"] = {}
+    assert bring_in(json.dumps(document).encode(), stranger).imported == 1
+    assert Conversation.objects.get(owner=stranger).head_id is None
+    assert not Summary.objects.filter(conversation__owner=stranger, follows__isnull=False).exists()
 
 
 def test_a_record_names_only_messages_of_its_own_conversation(bring_in: BringIn, owner: User, stranger: User) -> None:
