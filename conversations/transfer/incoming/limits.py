@@ -27,7 +27,8 @@ class Limits:
     free_bytes: int = 10_000_000
     conversations: int = 100_000
     conversation_bytes: int = 30_000_000
-    """As JSON: in memory it takes several times as much. Pictures beside it in an archive have as many again."""
+    """As JSON: in memory it takes several times as much. Pictures beside it in an archive have as many again, and so
+    has what several answers begin with, which each of them gets."""
     values: int = 1_000_000
     """Numbers, texts, lists and objects of one conversation's JSON."""
     depth: int = 100

@@ -5,6 +5,7 @@ begins a turn, a reply is a chain below its question, and a fork of it is anothe
 """
 
 import heapq
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,13 +49,14 @@ def grown(nodes: Iterable[Node], *, head: str | None, begun: datetime, limits: L
     """`head` names the newest node of the branch its owner was on; `begun` stands where no time is known.
 
     Raises:
-        Unfit: more messages than are taken.
+        Unfit: more messages than are taken, or more that several answers begin with.
     """
     known = {node.key: node for node in nodes}
-    shown = _shown(known)
+    room = _Room(limits.conversation_bytes)
+    shown = _shown(known, room)
     if len(shown) > limits.messages:
         raise Unfit(too_many_messages(len(shown), limits))
-    builder = _Builder(begun, limits)
+    builder = _Builder(begun, limits, room)
     for node in _in_order(shown):
         builder.add(node)
     return builder.result(_visible(head, known) if head in known else None)
@@ -64,7 +66,21 @@ def too_many_messages(count: int, limits: Limits) -> str:
     return f"It has {count:,} messages; {limits.messages:,} are the most."
 
 
-def _shown(known: Mapping[str, Node]) -> list[Node]:
+class _Room:
+    """For what is told again in each of several versions: a long answer, or thought, may fork thousands of times."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: characters, as JSON."""
+        self._most = self._left = most
+
+    def spend(self, blocks: tuple[Block, ...]) -> None:
+        """Raises `Unfit`: there is no more of it."""
+        self._left -= len(json.dumps(blocks, ensure_ascii=False))
+        if self._left < 0:
+            raise Unfit(f"Versions of its answers share more than {self._most:,} characters, which is the most.")
+
+
+def _shown(known: Mapping[str, Node], room: _Room) -> list[Node]:
     """Those with something in them, each below the next one that has, with the thoughts that led to it."""
     resolved: dict[str, tuple[str | None, tuple[Block, ...]]] = {}
     found = []
@@ -72,7 +88,10 @@ def _shown(known: Mapping[str, Node]) -> list[Node]:
         if not node.blocks:
             continue
         parent, thoughts = _above(node, known, resolved)
-        blocks = (*thoughts, *node.blocks) if node.role == "assistant" else node.blocks
+        blocks = node.blocks
+        if thoughts and node.role == "assistant":
+            room.spend(thoughts)
+            blocks = (*thoughts, *blocks)
         found.append(replace(node, parent=parent, blocks=blocks))
     return found
 
@@ -127,8 +146,8 @@ def _in_order(nodes: Sequence[Node]) -> Iterable[Node]:
 class _Builder:
     """Numbers the nodes as they come, and gives each a turn."""
 
-    def __init__(self, begun: datetime, limits: Limits) -> None:
-        self._begun, self._limits = begun, limits
+    def __init__(self, begun: datetime, limits: Limits, room: _Room) -> None:
+        self._begun, self._limits, self._room = begun, limits, room
         self._messages: list[NewMessage] = []
         self._turns: list[NewTurn] = []
         self._places: dict[str, int] = {}
@@ -169,6 +188,7 @@ class _Builder:
             parent = above_parent
         turn = self._begin(prompt, at)
         for one in reversed(chain):
+            self._room.spend(one.content)
             self._append(one.role, one.content, parent, turn, one.created_at)
             parent = len(self._messages) - 1
         return parent, turn

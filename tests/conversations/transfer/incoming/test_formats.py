@@ -99,6 +99,21 @@ def test_a_reply_that_forks_in_the_middle_becomes_two_attempts() -> None:
         assert [one.parent for one in chain] == [0, chain[0].number, chain[1].number]
 
 
+@pytest.mark.parametrize(
+    "long", ["A" * 900_000, {"content_type": "thoughts", "thoughts": [{"summary": "", "content": "A" * 900_000}]}]
+)
+def test_what_forks_again_and_again_is_not_repeated_without_end(long: Any) -> None:
+    def forking(count: int) -> dict[str, Any]:
+        forks = [samples.node(f"f{n}", "long", "assistant", f"{n}") for n in range(count)]
+        return samples.chatgpt(
+            samples.node("q", None, "user", "Q"), samples.node("long", "q", "assistant", long), *forks
+        )
+
+    assert read(forking(10)).messages
+    with pytest.raises(Unfit, match="share more than 30,000,000 characters"):
+        read(forking(40))
+
+
 def test_replies_that_were_stopped_or_cut_off_are_told_as_that() -> None:
     def ended(kind: str) -> Any:
         answer = samples.node("a", "q", "assistant", "It was", metadata={"finish_details": {"type": kind}})
