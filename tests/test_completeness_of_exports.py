@@ -14,11 +14,13 @@ from pytest_django import Settings
 from accounts.models import User
 from accounts.profile import profile_of
 from accounts.tokens import issue
+from conversations.retention import own
 from conversations.retention.erase import Reason, erase_conversations
 from conversations.transfer import exports, files, making
 from conversations.transfer.manifest import LEFT_OUT, TAKEN
 from tests.conversations.transfer.rich import make_rich
-from tests.factories import make_conversation
+from tests.factories import make_conversation, make_user
+from tests.ruling import rule
 
 MODELS = {model._meta.label: model for model in apps.get_models(include_auto_created=True)}
 
@@ -38,6 +40,8 @@ def test_what_is_said_to_be_in_a_file_is(owner: User, settings: Settings, tmp_pa
     make_rich(owner)
     EmailAddress.objects.create(user=owner, email="second@example.org", verified=False)
     issue(owner, life=None)
+    rule(idle_days=90), rule(owner, idle_days=80), rule(make_user(), own=True, idle_days=20)
+    rule(owner, own=True, idle_days=30, bin_days=0)
     gone = make_conversation(owner)
     erase_conversations([gone.pk], reason=Reason.OWNER, by=owner, now=timezone.now())
     export = exports.request(owner, now=timezone.now())
@@ -54,6 +58,7 @@ def test_what_is_said_to_be_in_a_file_is(owner: User, settings: Settings, tmp_pa
     assert receipt["conversations"] == [str(gone.pk)]
     assert [address["email"] for address in account["email_addresses"]] == ["second@example.org"]
     assert len(account["api_tokens"]) == 1
+    assert account["retention"] == {name: {"idle_days": 30, "bin_days": 0}.get(name) for name in own.CHOICES}
 
 
 PROFILE_LEFT_OUT = {

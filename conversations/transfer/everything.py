@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from accounts.models import User
 from accounts.profile import profile_of
 from conversations import access
-from conversations.models import Erasure
+from conversations.models import Erasure, RetentionRule
 from conversations.transfer import as_json, as_markdown
 from conversations.transfer.archive import Archive
 from conversations.transfer.content import Content
@@ -18,6 +18,9 @@ from conversations.transfer.names import safe_name
 from conversations.transfer.pages import Weight, contents
 from conversations.transfer.schema import CONVERSATION_SCHEMA
 from conversations.transfer.spoken import moment
+
+CHOICES = ("idle_days", "age_days", "temporary_hours", "bin_days")
+"""What a person may choose of how long their conversations live."""
 
 LARGE = 100_000_000
 """Bytes as stored, from which on a file is written so that it may exceed 2 GB."""
@@ -29,12 +32,18 @@ def write(archive: Archive, user: User, weights: list[Weight], *, now: datetime,
     Inside of `access.as_of_one_moment`.
     """
     archive.add("README.txt", [render_to_string("conversations/export/readme.txt", {"moment": moment(now)})], at=now)
-    archive.add("account.json", [as_json.dumped(profile_of(user)), "\n"], at=now)
+    archive.add("account.json", [as_json.dumped(_account_of(user)), "\n"], at=now)
     archive.add("receipts.json", [as_json.dumped(_receipts_of(user)), "\n"], at=now)
     archive.add("conversation.schema.json", [CONVERSATION_SCHEMA.read_text()], at=now)
     found = access.conversations_of(user)
     for number, (weight, content) in enumerate(zip(weights, contents(found, weights), strict=True), start=1):
         _write_conversation(archive, content, number=number, weight=weight, now=now, wrote=wrote)
+
+
+def _account_of(user: User) -> dict[str, Any]:
+    """With it the life that this person has chosen for their conversations; None: they have chosen none."""
+    own = RetentionRule.objects.filter(scope=RetentionRule.Scope.OWN, user=user)
+    return {**profile_of(user), "retention": own.values(*CHOICES).first()}
 
 
 def _receipts_of(user: User) -> list[Any]:

@@ -8,11 +8,13 @@ TAKEN: Mapping[str, str] = {
     "conversations.Message": "conversations/*.json",
     "conversations.Summary": "conversations/*.json",
     "conversations.Erasure": "receipts.json",
+    "conversations.RetentionRule": "account.json",
     "accounts.User": "account.json",
     "account.EmailAddress": "account.json",
     "knox.AuthToken": "account.json",
 }
-"""Tables by their label, and the files they are in. Which of their fields are is said in `rows` and in `profile`."""
+"""Tables by their label, and the files they are in. Which of their fields are is said in `rows` and in `profile`; of
+the rules, a person's own alone."""
 
 LEFT_OUT: Mapping[str, str] = {
     "conversations.Embedding": "Follows from the messages, and is made again wherever they are read in.",
@@ -24,7 +26,6 @@ LEFT_OUT: Mapping[str, str] = {
     "conversations.ModelCall": "What a reply took is told with its turn; the rest is how the installation fared.",
     "conversations.EffectiveLife": "No table: what the rules come to, as told under Your data.",
     "conversations.RetentionChange": "Of the installation: who changed which rule.",
-    "conversations.RetentionRule": "Of the installation; one’s own choice is told under Your data.",
     "conversations.TaskRun": "Of the installation: counts and times, of nobody.",
     "conversations.TokenScale": "Of the installation: figures of models, of nobody.",
     "account.EmailConfirmation": "A secret under way, which expires.",
