@@ -79,6 +79,7 @@ CONVERSATION = (
     "pinned",
     "archived",
     "temporary",
+    "kept",
     "summarises",
 )
 """Fields of a conversation that are taken away."""
@@ -88,7 +89,6 @@ LEFT_OUT: dict[type[Model], dict[str, str]] = {
         "owner": "An export is its owner's; to whom it is given is their business.",
         "request_key": "Names a request to this installation, so that its repetition is known.",
         "request_digest": "Names what that request asked for.",
-        "kept": "Spares it from the rules of this installation.",
         "trashed_at": "What is in the bin is not exported.",
     },
     Turn: {

@@ -75,6 +75,8 @@ class NewConversation:
     pinned: bool = False
     archived: bool = False
     temporary: bool = False
+    kept: bool = False
+    """It has an effect where people may keep conversations."""
     summarises: bool = True
     notes: tuple[str, ...] = ()
     """What could not be brought in as it was, in sentences for its owner."""

@@ -59,6 +59,7 @@ CARRIED = (
     "pinned",
     "archived",
     "temporary",
+    "kept",
     "summarises",
 )
 """Fields of a conversation that are as they were."""

@@ -53,6 +53,7 @@ def read(value: dict[str, Any], container: Container, *, now: datetime) -> NewCo
         pinned=told.get("pinned") is True,
         archived=told.get("archived") is True,
         temporary=told.get("temporary") is True,
+        kept=told.get("kept") is True and told.get("temporary") is not True,
         summarises=told.get("summarises") is not False,
     )
 

@@ -60,7 +60,7 @@ def brought(bring_in: BringIn, document: dict[str, Any], user: User) -> dict[str
 
 
 def test_everything_of_a_rich_conversation_comes_back(bring_in: BringIn, owner: User, stranger: User) -> None:
-    rich = make_rich(owner, pinned=True)
+    rich = make_rich(owner, pinned=True, kept=True)
     go_back(rich, Message.objects.filter(conversation=rich, role="assistant").order_by("id")[0])
     document = exported(rich)
     back = brought(bring_in, document, stranger)
