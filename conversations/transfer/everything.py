@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 
 from accounts.models import User
 from accounts.profile import profile_of
-from conversations import access
 from conversations.models import Erasure, RetentionRule
+from conversations.querysets import ConversationQuerySet
 from conversations.transfer import as_json, as_markdown
 from conversations.transfer.archive import Archive
 from conversations.transfer.content import Content
@@ -26,8 +26,16 @@ LARGE = 100_000_000
 """Bytes as stored, from which on a file is written so that it may exceed 2 GB."""
 
 
-def write(archive: Archive, user: User, weights: list[Weight], *, now: datetime, wrote: Callable[[int], None]) -> None:
-    """`weights` name the conversations, in order; `wrote` is told how many messages were written, often.
+def write(
+    archive: Archive,
+    user: User,
+    found: ConversationQuerySet,
+    weights: list[Weight],
+    *,
+    now: datetime,
+    wrote: Callable[[int], None],
+) -> None:
+    """`weights` are those of what was `found`, in order; `wrote` is told how many messages were written, often.
 
     Inside of `access.as_of_one_moment`.
     """
@@ -35,7 +43,6 @@ def write(archive: Archive, user: User, weights: list[Weight], *, now: datetime,
     archive.add("account.json", [as_json.dumped(_account_of(user)), "\n"], at=now)
     archive.add("receipts.json", [as_json.dumped(_receipts_of(user)), "\n"], at=now)
     archive.add("conversation.schema.json", [CONVERSATION_SCHEMA.read_text()], at=now)
-    found = access.conversations_of(user)
     for number, (weight, content) in enumerate(zip(weights, contents(found, weights), strict=True), start=1):
         _write_conversation(archive, content, number=number, weight=weight, now=now, wrote=wrote)
 

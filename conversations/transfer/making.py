@@ -56,9 +56,11 @@ def _write(export: Export, lease: Lease, file: IO[bytes]) -> list[UUID]:
     """Everything of one moment; returns the conversations that are in it."""
     now = timezone.now()
     with access.as_of_one_moment(), Archive(file, now=now) as archive:
-        weights = weights_of(access.conversations_of(export.owner))
+        # Asked for once: what a rule ends a second later is in both, or in neither.
+        found = access.conversations_of(export.owner)
+        weights = weights_of(found)
         ids = [weight.id for weight in weights]
         # Before a word is read: whoever erases one of them from here on finds this export.
         lease.tell(conversations=ids, total=sum(weight.messages for weight in weights))
-        everything.write(archive, export.owner, weights, now=now, wrote=lease.advance)
+        everything.write(archive, export.owner, found, weights, now=now, wrote=lease.advance)
     return ids

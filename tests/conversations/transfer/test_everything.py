@@ -26,13 +26,17 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.tokens import issue
+from conversations import access
 from conversations.models import Conversation, Export, Message
 from conversations.transfer import everything, exports, files, making, tending
+from conversations.transfer.archive import Archive
+from conversations.transfer.pages import weights_of
 from conversations.transfer.schema import conversation_schema
 from conversations.transfer.store import Exports
 from tests.conversations.transfer.rich import make_rich
 from tests.conversations.transfer.test_one_conversation import make_long
 from tests.factories import exchange, make_conversation, make_user
+from tests.ruling import aged, rule
 from tests.stack import ROOT
 from tests.threads import with_own_connection
 
@@ -71,6 +75,19 @@ def documents_of(export: Export) -> list[Any]:
 
 def everyones_folder(settings: Settings) -> list[Path]:
     return [path for path in Path(settings.PLACES.exports).rglob("*") if path.is_file()]
+
+
+def test_what_a_rule_ends_while_it_is_made_is_in_it(owner: User, tmp_path: Path) -> None:
+    rule(idle_days=1)
+    exchange(aged(owner))
+    Conversation.objects.update(last_activity_at=timezone.now() - timedelta(days=1, seconds=-0.5))
+    found = access.conversations_of(owner)
+    weights = weights_of(found)
+    time.sleep(0.6)
+    assert not access.conversations_of(owner).exists()
+    with (tmp_path / "all.zip").open("wb") as file, Archive(file, now=timezone.now()) as archive:
+        everything.write(archive, owner, found, weights, now=timezone.now(), wrote=lambda _: None)
+    assert archive.counts["conversations"] == 1
 
 
 def test_everything_is_in_it_once_and_nothing_else(owner: User, stranger: User) -> None:
