@@ -44,6 +44,8 @@ def test_what_is_said_to_be_in_a_file_is(owner: User, settings: Settings, tmp_pa
     rule(owner, own=True, idle_days=30, bin_days=0)
     gone = make_conversation(owner)
     erase_conversations([gone.pk], reason=Reason.OWNER, by=owner, now=timezone.now())
+    others = make_conversation(make_user())
+    erase_conversations([others.pk], reason=Reason.ADMINISTRATOR, by=owner, now=timezone.now())
     export = exports.request(owner, now=timezone.now())
     making.make(export.pk)
     with zipfile.ZipFile(files.path_of(owner.pk, export.pk)) as archive:

@@ -54,8 +54,10 @@ def _account_of(user: User) -> dict[str, Any]:
 
 
 def _receipts_of(user: User) -> list[Any]:
-    """Of what this person had erased, the oldest first."""
-    erased = Erasure.objects.filter(by=user.pk).order_by("pk")
+    """Of what this person had erased of their own, the oldest first. What somebody erased as an administrator was
+    others'."""
+    own = Erasure.objects.filter(by=user.pk).exclude(reason=Erasure.Reason.ADMINISTRATOR)
+    erased = own.order_by("pk")
     return list(erased.values("reason", "conversations", "turns", "began_at", "erased_at", "verified_at", "counts"))
 
 
