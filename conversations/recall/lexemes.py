@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversations.recall.words import UNSPACED, UNSPACED_RANGES
+from conversations.recall.words import MARKS, UNSPACED, UNSPACED_RANGES
 
 MOST_CHARACTERS = 200_000
 """Of a message that are searched, the first."""
@@ -43,8 +43,7 @@ def folded(text: str) -> str:
 @functools.cache
 def _word() -> re.Pattern[str]:
     """Letters and digits of any script, with the vowels and marks that Indian ones are written with."""
-    marks = "".join(chr(code) for code in range(0x0300, 0x12000) if unicodedata.category(chr(code))[0] == "M")
-    return re.compile(rf"[\w{marks}]+")
+    return re.compile(rf"[\w{MARKS}]+")
 
 
 def words_in(text: str) -> Iterator[re.Match[str]]:

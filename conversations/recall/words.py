@@ -40,20 +40,20 @@ def _marks() -> str:
     return "".join(map(chr, filter(lambda code: category(chr(code))[0] == "M", range(0x300, 0x12000))))
 
 
-_MARKS = _marks()
+MARKS = _marks()
 _LETTER = rf"(?![{PAIRED_RANGES}])[^\W_]"
-_LETTERS = rf"(?:{_LETTER}[{_MARKS}]*)+"
+_LETTERS = rf"(?:{_LETTER}[{MARKS}]*)+"
 
 _UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 """Hyphens that show at the end of a line alone, joiners, marks of direction: two spellings of one word."""
 
 _TOKEN = re.compile(
-    rf"(?P<run>[{PAIRED_RANGES}][{PAIRED_RANGES}{_MARKS}]*)"
+    rf"(?P<run>[{PAIRED_RANGES}][{PAIRED_RANGES}{MARKS}]*)"
     rf"|[vV]?(?P<version>\d+(?:\.\d+)+)(?![^\W_])"
     rf"|(?P<initials>(?:[^\W\d_]\.){{2,}})"
     rf"|(?P<word>{_LETTERS}(?:[-_]{_LETTERS})*)"
 )
-_CLUSTER = re.compile(f".[{_MARKS}]*", re.DOTALL)
+_CLUSTER = re.compile(f".[{MARKS}]*", re.DOTALL)
 """A character with the signs that are set above, below or around it; a half of that is nothing one looks for."""
 
 
@@ -133,4 +133,4 @@ def _is_cut(before: str, here: str, after: str) -> bool:
 
 
 def _is_mark(character: str) -> bool:
-    return character in _MARKS
+    return character in MARKS
