@@ -137,12 +137,15 @@ def hold(run: Import) -> None:
         raise LeaseLost
 
 
-def tell(run: Import, result: ImportResult) -> None:
-    """Keep what became of the next conversation, with whatever was made of it: in its transaction."""
+def tell(run: Import, result: ImportResult, *, now: datetime) -> None:
+    """Keep what became of the next conversation, with whatever was made of it: in its transaction.
+
+    A large one may have taken longer than the lease; whoever wants to take the import back waits for the row.
+    """
     result.detail = sentence(result.detail)
     result.save(force_insert=True)
     count = COUNTS[ImportResult.Outcome(result.outcome)]
-    _own(run).update(seen=result.number, **{count: F(count) + 1})
+    _own(run).update(seen=result.number, lease_until=now + LEASE, **{count: F(count) + 1})
 
 
 def tell_source(run: Import, source: str) -> None:
@@ -160,11 +163,14 @@ def finish(run: Import, *, now: datetime, error: str = "") -> None:
 
 def take_back(run: Import, *, now: datetime) -> bool:
     """Queue an import again whose worker is lost, or fail it after too many; True: it is queued."""
-    if run.attempts >= MOST_ATTEMPTS:
-        finish(run, now=now, error=INTERRUPTED)
-        return False
-    lost = _own(run).filter(lease_until__lt=now)
-    return bool(lost.update(status=Import.Status.QUEUED, lease_until=None) == 1)
+    with transaction.atomic():
+        # Whoever stores a conversation holds the row, and has renewed the lease when it is let go.
+        if _own(run).filter(lease_until__lt=now).select_for_update().first() is None:
+            return False
+        if run.attempts >= MOST_ATTEMPTS:
+            finish(run, now=now, error=INTERRUPTED)
+            return False
+        return bool(_own(run).update(status=Import.Status.QUEUED, lease_until=None) == 1)
 
 
 def remove(run: Import) -> None:

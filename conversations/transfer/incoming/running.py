@@ -158,7 +158,7 @@ class _Reader:
             title=preview(line(title), 200),
             detail=detail,
         )
-        imports.tell(self._run, result)
+        imports.tell(self._run, result, now=timezone.now())
 
 
 def imported(run_id: UUID) -> Iterator[UUID]:

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -169,6 +170,17 @@ def test_a_killed_worker_s_import_goes_on_where_it_stopped(owner: User, monkeypa
     assert [result.number for result in run.results.order_by("number")] == [1, 2, 3]
 
 
+def test_a_conversation_that_took_longer_than_the_lease_costs_no_attempt(owner: User) -> None:
+    now = timezone.now()
+    run = imports.take(owner, [b"[]"], file_name="", now=now)
+    claimed = imports.claim(run.pk, now=now - 2 * imports.LEASE)
+    assert claimed is not None
+    imports.tell(claimed, ImportResult(run=claimed, number=1, outcome=ImportResult.Outcome.REFUSED), now=now)
+    assert not imports.take_back(claimed, now=now)
+    run.refresh_from_db()
+    assert (run.status, run.seen) == ("running", 1)
+
+
 def test_one_that_loses_every_worker_fails_with_its_file_gone(owner: User, places: Places) -> None:
     run = imports.take(owner, [b"[]"], file_name="x", now=timezone.now())
     for _ in range(imports.MOST_ATTEMPTS):
@@ -184,8 +196,8 @@ def test_one_that_was_given_up_stores_nothing_more(owner: User, monkeypatch: pyt
     run = imports.take(owner, [samples.sent(*two)], file_name="x", now=timezone.now())
     tell = imports.tell
 
-    def tell_and_remove(told: Import, result: ImportResult) -> None:
-        tell(told, result)
+    def tell_and_remove(told: Import, result: ImportResult, *, now: datetime) -> None:
+        tell(told, result, now=now)
         imports.remove(told)
 
     monkeypatch.setattr(imports, "tell", tell_and_remove)
