@@ -22,8 +22,8 @@ from conversations.transfer.spoken import moment
 CHOICES = ("idle_days", "age_days", "temporary_hours", "bin_days")
 """What a person may choose of how long their conversations live."""
 
-LARGE = 100_000_000
-"""Bytes as stored, from which on a file is written so that it may exceed 2 GB."""
+LARGE = 10_000_000
+"""Bytes as stored, compressed up to 90 times, from which on a file is written so that it may exceed 2 GB."""
 
 
 def write(
