@@ -138,11 +138,18 @@ class _Reader:
                 return
             detail = " ".join([*known.earlier_states(one, self._run.owner), *one.conversation.notes])
             if self._run.is_dry_run:
+                self._expect_a_life(one)
                 self._tell(Outcome.IMPORTED, title=one.conversation.title, detail=detail)
                 return
             made = writing.write(one, self._run.owner)
             known.expect_visible(made, self._run.owner)
             self._tell(Outcome.IMPORTED, conversation=made, detail=detail)
+
+    def _expect_a_life(self, one: Prepared) -> None:
+        """Raises `Unfit` where storing it would. Rules are asked of rows, so there is one for a moment."""
+        before = transaction.savepoint()
+        known.expect_visible(writing.begin(one, self._run.owner).pk, self._run.owner)
+        transaction.savepoint_rollback(before)
 
     def _refuse(self, why: str, title: str) -> None:
         with transaction.atomic():

@@ -34,12 +34,7 @@ def write(prepared: Prepared, owner: User) -> UUID:
     read = prepared.conversation
     ids = _numbered(Message, (message.number for message in read.messages))
     turns = {turn.number: uuid4() for turn in read.turns}
-    made: Conversation = Conversation.objects.create(
-        owner=owner,
-        request_key=prepared.request_key,
-        head_id=None if read.head is None else ids[read.head],
-        **{name: getattr(read, name) for name in CARRIED},
-    )
+    made = begin(prepared, owner, head_id=None if read.head is None else ids[read.head])
     summaries = _numbered(Summary, (summary.number for summary in read.summaries))
     Turn.objects.bulk_create(_turns(read, made, ids, turns, summaries), batch_size=ROWS_AT_ONCE)
     for batch in _batches(read.messages):
@@ -47,6 +42,15 @@ def write(prepared: Prepared, owner: User) -> UUID:
         searching.write(message for message in stored if message.role in searching.SEARCHED_ROLES)
     Summary.objects.bulk_create(_summaries(read, made, ids, summaries), batch_size=ROWS_AT_ONCE)
     return made.pk
+
+
+def begin(prepared: Prepared, owner: User, *, head_id: int | None = None) -> Conversation:
+    """The conversation itself, with nothing in it yet."""
+    carried = {name: getattr(prepared.conversation, name) for name in CARRIED}
+    made: Conversation = Conversation.objects.create(
+        owner=owner, request_key=prepared.request_key, head_id=head_id, **carried
+    )
+    return made
 
 
 CARRIED = (

@@ -24,6 +24,7 @@ from tests.conversations.transfer.incoming import samples
 from tests.conversations.transfer.incoming.conftest import BringIn
 from tests.conversations.transfer.rich import PIXEL
 from tests.factories import branch_texts, make_user
+from tests.ruling import rule
 
 PICTURED = "*(A picture that was not in the file.)*\n\nAnd this?"
 
@@ -85,12 +86,10 @@ def test_one_that_was_erased_is_brought_in_anew(bring_in: BringIn, owner: User) 
     assert bring_in(samples.sent(samples.talk())).imported == 1
 
 
-def test_what_a_rule_would_delete_at_once_is_refused(
-    bring_in: BringIn, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = access.conversations_of
-    monkeypatch.setattr(access, "conversations_of", lambda user: seen(user).filter(last_activity_at__year__gt=2025))
-    [(outcome, detail)] = results_of(bring_in(samples.sent(samples.talk())))
+@pytest.mark.parametrize("is_dry_run", [False, True])
+def test_what_a_rule_would_delete_at_once_is_refused(bring_in: BringIn, owner: User, is_dry_run: bool) -> None:
+    rule(idle_days=30)
+    [(outcome, detail)] = results_of(bring_in(samples.sent(samples.talk()), is_dry_run=is_dry_run))
     assert (outcome, "deleted at once" in detail) == ("refused", True)
     assert not Conversation.objects.filter(owner=owner).exists()
 
