@@ -1,1 +1,1 @@
-"""Retention in the admin: what holds for whom, what goes tonight, rules, holds, and who changed them."""
+"""Retention in the admin: what holds for whom, what goes with the next purge, rules, holds, and who changed them."""

@@ -1,7 +1,6 @@
 """`/api/v1/me/retention`: how long what I have is kept, and my own choice of a shorter life."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, cast
 
 from django.utils import timezone
@@ -103,7 +102,7 @@ def _shown(user: User) -> Mapping[str, Any]:
     shown: Mapping[str, Any] = RetentionSerializer(
         {
             "sentence": sentence(life),
-            "effective": {name: _counted(span, CHOICES[name][1]) for name, span in spans.items()},
+            "effective": {name: own.counted_in(CHOICES[name][1], span) for name, span in spans.items()},
             "own": own.chosen(user),
             "limits": own.limits(life),
             "may_keep": life.may_keep,
@@ -111,7 +110,3 @@ def _shown(user: User) -> Mapping[str, Any]:
         }
     ).data
     return shown
-
-
-def _counted(span: timedelta | None, unit: timedelta) -> int | None:
-    return None if span is None else span // unit

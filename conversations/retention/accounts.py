@@ -8,6 +8,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
 from accounts.models import User
@@ -19,15 +20,9 @@ SESSIONS_AT_ONCE = 500
 def tables() -> list[tuple[type[Model], str]]:
     """Every table with a column that names a person, and that column."""
     found = [(relation.related_model, relation.field.name) for relation in User._meta.related_objects]
-    through = [
-        (field.remote_field.through, field.m2m_field_name())
-        for field in User._meta.local_many_to_many + _inherited_many_to_many()
-    ]
+    many: list[Any] = list(User._meta.many_to_many)
+    through = [(field.remote_field.through, field.m2m_field_name()) for field in many]
     return sorted({*found, *through}, key=lambda table: (table[0]._meta.label, table[1]))
-
-
-def _inherited_many_to_many() -> list[Any]:
-    return list(User._meta.many_to_many)
 
 
 def counted(accounts: Collection[int]) -> dict[str, int]:
@@ -52,13 +47,13 @@ def addresses_of(user: User) -> list[str]:
 def delete(user: User) -> None:
     """The rows of a person whose conversations are gone; in a transaction."""
     addresses = addresses_of(user)
-    for key in list(_sessions([user.pk], addresses)):
-        Session.objects.filter(pk=key).delete()
+    Session.objects.filter(pk__in=list(_sessions([user.pk], addresses))).delete()
     # What others did to the account is told there by its address.
     told = Q()
     for address in addresses:
         told |= Q(object_repr__icontains=address) | Q(change_message__icontains=address)
-    LogEntry.objects.filter(told).delete() if addresses else None
+    if addresses:
+        LogEntry.objects.filter(told).delete()
     user.delete()
 
 
@@ -84,9 +79,10 @@ class Accounts:
         """What a restored backup has brought back."""
         found = self.find(ids)
         for user in User.objects.filter(pk__in=ids.accounts):
-            delete(user)
-        for session in list(_sessions(ids.accounts, ())) if ids.accounts else ():
-            Session.objects.filter(pk=session).delete()
+            with transaction.atomic():
+                delete(user)
+        if ids.accounts:
+            Session.objects.filter(pk__in=list(_sessions(ids.accounts, ()))).delete()
         return found
 
     def find(self, ids: Ids) -> int:

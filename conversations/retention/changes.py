@@ -18,6 +18,7 @@ from django.db.models import Q
 from accounts.models import User
 from conversations.models import RetentionChange, RetentionRule
 from conversations.refusals import ChangeNotConfirmed
+from conversations.retention.due import also_due, due
 from conversations.retention.lives import lives
 from conversations.retention.preview import Preview, preview
 from conversations.retention.wording import sentence
@@ -63,19 +64,20 @@ class Change:
 class Proposal:
     """What a change does; one's own choice, to oneself.
 
-    `now` and `then` are what is due without and with it, `lives` what holds for whom then.
+    `now` and `then` are what is due without and with it, `lives` what holds for whom then. `more` conversations are
+    made due by it, `fewer` are due now and would stay: it may do both.
     """
 
     change: Change
     now: Preview
     then: Preview
+    more: int
     lives: tuple[tuple[str, int], ...]
     token: str
 
     @property
-    def more(self) -> int:
-        """Conversations that the change makes due."""
-        return self.then.conversations - self.now.conversations
+    def fewer(self) -> int:
+        return self.now.conversations + self.more - self.then.conversations
 
 
 def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
@@ -85,12 +87,15 @@ def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
         ValidationError: the rule says what no rule may.
     """
     owner = change.user_id if change.scope == RetentionRule.Scope.OWN else None
+    whose = {} if owner is None else {"owner": owner}
     before = preview(now, owner=owner)
+    over = list(due(now).filter(**whose).values_list("pk", flat=True))
     with _taken_back():
         _apply(change)
         then, lived = preview(now, owner=owner), tuple((sentence(life), people) for life, people in lives(owner))
+        more = also_due(now, beside=over).filter(**whose).count()
     told = {**_told(change), "by": by and by.pk, "seen": _newest_change(change), "due": then.counts}
-    return Proposal(change, before, then, lived, signing.dumps(told, salt=SALT))
+    return Proposal(change, before, then, more, lived, signing.dumps(told, salt=SALT))
 
 
 def confirm(token: str, *, by: User | None, now: datetime, change: Change | None = None) -> RetentionRule | None:
@@ -103,7 +108,7 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
         told = signing.loads(token, salt=SALT, max_age=VALID)
     except signing.BadSignature as error:
         raise ChangeNotConfirmed from error
-    seen, due, whose = told.pop("seen"), told.pop("due"), told.pop("by")
+    seen, counts, whose = told.pop("seen"), told.pop("due"), told.pop("by")
     shown = Change(**told)
     if change is not None and _told(change) != told:
         raise ChangeNotConfirmed
@@ -113,7 +118,7 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
             raise ChangeNotConfirmed
         before = said_by(rule_of(shown))
         rule = _apply(shown)
-        _record(shown, before, rule, by=by, due=due, now=now)
+        _record(shown, before, rule, by=by, due=counts, now=now)
     return rule
 
 

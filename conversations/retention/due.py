@@ -15,11 +15,19 @@ from conversations.querysets import ConversationQuerySet
 
 COLUMNS_OF_C = {name: f"c.{name}" for name in COLUMNS}
 HELD = f"life.is_held OR {HOLD.format(**COLUMNS_OF_C)}"
+BESIDE = f"NOT ({HELD}) AND c.id <> ALL(%s::uuid[])"
+"""Takes the ids of those that are left out."""
 
 
 def due(now: datetime, *, kinds: Collection[Kind] = tuple(Kind)) -> ConversationQuerySet:
     """Conversations that are over at `now` for any of the reasons, under the rules as this transaction sees them."""
     return _rows(*_over(kinds, now, f"NOT ({HELD})"))
+
+
+def also_due(now: datetime, *, beside: Collection[UUID]) -> ConversationQuerySet:
+    """The same without those that are known to be over."""
+    sql, params = _over(tuple(Kind), now, BESIDE)
+    return _rows(sql, [*params, list(beside)])
 
 
 def spared(now: datetime) -> ConversationQuerySet:
@@ -29,8 +37,7 @@ def spared(now: datetime) -> ConversationQuerySet:
 
 def taken(kind: Kind, now: datetime, *, without: Collection[UUID], most: int) -> list[UUID]:
     """Some that are due, held for this transaction, but for those in which somebody is writing at this moment."""
-    condition = f"NOT ({HELD}) AND c.id <> ALL(%s)"
-    sql, params = _over([kind], now, condition, lock="FOR UPDATE OF c SKIP LOCKED")
+    sql, params = _over([kind], now, BESIDE, lock="FOR UPDATE OF c SKIP LOCKED")
     with connection.cursor() as cursor:
         cursor.execute(f"{sql} LIMIT %s", [*params, list(without), most])
         return [pk for (pk,) in cursor.fetchall()]

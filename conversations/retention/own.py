@@ -8,9 +8,7 @@ from conversations.models import EffectiveLife, RetentionRule
 from conversations.refusals import BeyondLimits
 from conversations.retention.changes import Change
 from conversations.retention.lives import life_of
-from conversations.retention.wording import length
-
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+from conversations.retention.wording import DAY, HOUR, length
 
 CHOICES: Mapping[str, tuple[str, timedelta]] = {
     "idle_days": ("ruled_idle", DAY),
@@ -36,7 +34,7 @@ def limits(life: EffectiveLife) -> dict[str, dict[str, int | None]]:
     floor = life.floor // DAY if life.floor else 1
     least = {"idle_days": floor, "age_days": floor, "temporary_hours": 1, "bin_days": 0}
     return {
-        name: {"least": least[name], "most": _in(getattr(life, column), unit)}
+        name: {"least": least[name], "most": counted_in(unit, getattr(life, column))}
         for name, (column, unit) in CHOICES.items()
     }
 
@@ -60,7 +58,7 @@ def own_change(user: User, says: Mapping[str, int | None]) -> Change:
     return Change(RetentionRule.Scope.OWN, None if is_empty else dict(says), user_id=user.pk)
 
 
-def _in(span: timedelta | None, unit: timedelta) -> int | None:
+def counted_in(unit: timedelta, span: timedelta | None) -> int | None:
     return None if span is None else span // unit
 
 

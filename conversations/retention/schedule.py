@@ -58,10 +58,14 @@ def end_progress() -> None:
 
 
 def _is_late(plan: PeriodicTask, now: datetime) -> bool:
-    """No run has come to its end since the plan wanted one. A plan that is new is no older than itself."""
+    """No run has come to its end since the plan wanted one. A plan that is new is no older than itself.
+
+    The clock changes the plan with each start, so that its date says nothing any more after two of them.
+    """
     ended = TaskRun.objects.filter(task=RUN, error="").order_by("-finished_at").values_list("finished_at", flat=True)
-    since = ended.first() or plan.date_changed
-    return _next_after(plan, since) + GRACE < now
+    if (last := ended.first()) is None and plan.total_run_count > 1:
+        return True
+    return _next_after(plan, last or plan.date_changed) + GRACE < now
 
 
 def _next_after(plan: PeriodicTask, moment: datetime) -> datetime:

@@ -46,8 +46,10 @@ def choose(request: HttpRequest) -> HttpResponse:
     form = OwnRetentionForm(request.POST)
     if not form.is_valid():
         return _again(request, form)
+    # A choice that the rules leave no room for has no field now, and stays.
+    says = own.chosen(user) | {name: form.cleaned_data[name] for name in form.fields if name in request.POST}
     try:
-        change = own.own_change(user, form.cleaned_data)
+        change = own.own_change(user, says)
     except BeyondLimits as refusal:
         form.add_error(refusal.field, str(refusal))
         return _again(request, form)

@@ -15,7 +15,8 @@ from conversations import access
 from conversations.expiry import EndsAt
 from conversations.listing import BIN, SIDEBAR, BadCursor, Order, page_of, place_of
 from conversations.querysets import ConversationQuerySet
-from conversations.retention.deleting import bin_days
+from conversations.retention.lives import life_of
+from conversations.retention.wording import length
 from conversations.views.requests import for_people_logged_in
 from conversations.views.sidebar import sidebar_of
 
@@ -76,13 +77,16 @@ ARCHIVED = Shelf(
 BINNED = Shelf(
     "bin",
     "Bin",
-    "What you delete stays here for {days} days, seen by nobody else and found by no search. Then it is gone for good.",
-    "The bin is empty. What you delete can be restored from here for {days} days.",
+    "What you delete stays here for {length}, seen by nobody else and found by no search. Then it is gone for good.",
+    "The bin is empty. What you delete can be restored from here for {length}.",
     (RESTORE, ERASE),
     order=BIN,
 )
 EVERYTHING = Shelf("data", "All of your conversations", "", "", ())
 """The list and the archive together; the page it is asked about on is "Your data"."""
+
+NO_BIN = "There is no bin: what you delete is gone for good, at once."
+"""In place of the sentences about the bin, where rules leave none; what was in it on hold is still there."""
 
 SHELVES = {shelf.name: shelf for shelf in (ALL, ARCHIVED, BINNED, EVERYTHING)}
 
@@ -102,11 +106,9 @@ def _shelf(request: HttpRequest, *, shelf: Shelf) -> HttpResponse:
         return redirect(shelf.address)
     rows = rows_of(request, shelf).annotate(ends_at=EndsAt())
     page = page_of(rows, limit=ROWS_A_PAGE, after=place, order=shelf.order)
-    days = bin_days(cast("User", request.user)) if shelf.is_bin else 0
     context: dict[str, Any] = {
         "shelf": shelf,
-        "about": shelf.about.format(days=days),
-        "empty": shelf.empty.format(days=days),
+        **_told(request, shelf),
         "rows": [(row, row.ends_at if shelf.is_bin else None) for row in page.rows],
         "is_first": place is None,
         "sidebar": sidebar_of(request.user),
@@ -114,6 +116,14 @@ def _shelf(request: HttpRequest, *, shelf: Shelf) -> HttpResponse:
     if page.next_cursor:
         context["more"] = f"{shelf.address}?{urlencode({'after': page.next_cursor})}"
     return render(request, "conversations/shelf.html", context)
+
+
+def _told(request: HttpRequest, shelf: Shelf) -> dict[str, str]:
+    if not shelf.is_bin:
+        return {"about": shelf.about, "empty": shelf.empty}
+    if not (in_bin := life_of(cast("User", request.user)).in_bin):
+        return {"about": NO_BIN, "empty": NO_BIN}
+    return {"about": shelf.about.format(length=length(in_bin)), "empty": shelf.empty.format(length=length(in_bin))}
 
 
 all_conversations, archive, bin_ = (

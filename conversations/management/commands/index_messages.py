@@ -6,7 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations import index, recollections
+from conversations.models import Conversation
 from conversations.providers.errors import ProviderError
+from conversations.querysets import present
 
 MOST_IN_A_ROW = 5
 """Conversations that fail one after the other: then the embedder is not asked about the others."""
@@ -22,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002  # Django's signature
         try:
-            missing = index.unindexed()
+            missing = index.unindexed().filter(conversation__in=Conversation.objects.filter(present()))
         except ProviderError as error:
             raise CommandError(f"The embedder cannot be asked ({error.code}).") from error
         total, done, failed, in_a_row = missing.count(), 0, Counter[str](), 0

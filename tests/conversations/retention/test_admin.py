@@ -83,6 +83,15 @@ def test_a_rule_shortened_by_mistake_shows_the_damage(administrator: Client, own
     assert changes.propose(Change("everyone", {"idle_days": 30}), by=None, now=timezone.now()).more == 17
 
 
+def test_a_change_that_spares_some_and_ends_others_tells_both(administrator: Client, owner: User) -> None:
+    aged(owner, 31), aged(owner, 32), aged(owner, 1, age=400)
+    rule(idle_days=30)
+    address = f"/admin/conversations/retentionrule/{RetentionRule.objects.get().pk}/change/"
+    page = asked(administrator, address, scope="everyone", age_days="90")
+    assert "1 more conversation would be out of sight at once" in page
+    assert "2 conversations due now would stay" in page
+
+
 def test_a_rule_is_removed_after_the_same_page(administrator: Client, owner: User) -> None:
     aged(owner, 40)
     rule(idle_days=30)
@@ -198,6 +207,16 @@ def test_a_run_that_broke_off_is_no_run(administrator: Client) -> None:
     now = timezone.now()
     runs.record("purge", started_at=now - timedelta(days=3), finished_at=now - timedelta(days=3), did={"failed": 0})
     runs.record("purge", started_at=now, finished_at=now, did={}, error="OperationalError")
+    assert schedule.schedule(now).is_late
+
+
+def test_purges_that_are_started_and_never_come_to_an_end_are_late() -> None:
+    """Each start renews the date of the plan."""
+    now = timezone.now()
+    runs.record("purge", started_at=now, finished_at=now, did={}, error="OperationalError")
+    PeriodicTask.objects.update(total_run_count=1)
+    assert not schedule.schedule(now).is_late
+    PeriodicTask.objects.update(total_run_count=2)
     assert schedule.schedule(now).is_late
 
 

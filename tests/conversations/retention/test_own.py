@@ -14,6 +14,7 @@ from accounts.models import User
 from conversations.models import Conversation, RetentionChange, RetentionRule
 from conversations.retention import holds
 from conversations.retention.lives import life_of
+from conversations.retention.own import chosen
 from tests.factories import make_user
 from tests.ruling import aged, no_rule, rule
 
@@ -129,6 +130,17 @@ def test_the_page_refuses_what_the_rules_do_not_leave(page: Client, owner: User)
     assert page.post("/data/retention/", {"confirm": "nonsense"}, follow=True).status_code == 200
     assert page.get("/data/retention/")["Location"] == "/data/"
     assert not RetentionRule.objects.filter(scope="own").exists()
+
+
+def test_a_choice_that_is_not_on_the_page_stays(page: Client, owner: User) -> None:
+    rule(owner, own=True, idle_days=60, bin_days=3)
+    rule(bin_days=0)
+    assert 'name="bin_days"' not in shown(page.get("/data/"))
+    asked = shown(page.post("/data/retention/", {"idle_days": "", "age_days": "90", "temporary_hours": ""}))
+    token = re.search(r'name="confirm"\s+value="([^"]+)"', asked)
+    assert token
+    page.post("/data/retention/", {"confirm": token[1]})
+    assert chosen(owner) == {"idle_days": None, "age_days": 90, "temporary_hours": None, "bin_days": 3}
 
 
 def test_who_is_held_is_told_and_chooses_nothing(page: Client, owner: User) -> None:

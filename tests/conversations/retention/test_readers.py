@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from io import StringIO
 from uuid import UUID
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.http import Http404
 from django.test import Client
@@ -17,7 +19,7 @@ from conversations import access, tree
 from conversations.beginnings import begin
 from conversations.listing import SIDEBAR
 from conversations.memory import ConversationMemory, UnknownConversation
-from conversations.models import Conversation, Turn
+from conversations.models import Conversation, Embedding, Turn
 from conversations.retention import holds
 from tests.factories import exchange, make_conversation
 from tests.ruling import aged, no_rule, rule
@@ -25,8 +27,9 @@ from tests.ruling import aged, no_rule, rule
 pytestmark = pytest.mark.django_db
 
 IDS = {"conversation_id", "turn_id", "message_id"}
-OTHERS = {"export_id", "name"}
-"""An export is a file of what was there when it was made, and has an end of its own; the name of a format."""
+OTHERS = {"export_id", "import_id", "name"}
+"""An export is a file of what was there when it was made, and has an end of its own; an import tells what became of a
+file, with titles of what its owner may see; the name of a format."""
 METHODS = ("post", "put", "patch", "delete")
 TITLE = "A walk in the fens"
 
@@ -101,6 +104,15 @@ def test_what_asks_for_conversations_in_other_ways_does_not_find_it_either(owner
     with pytest.raises(Http404):
         begin(owner, request_key=turn.conversation.request_key)
     assert not access.sees_live_turn(owner, turn.pk)
+
+
+def test_nothing_of_it_is_read_to_an_embedder(turn: Turn, owner: User) -> None:
+    exchange(aged(owner, 1))
+    rule(idle_days=30)
+    out = StringIO()
+    call_command("index_messages", stdout=out)
+    assert out.getvalue().splitlines()[-1] == "2 messages were put into the index."
+    assert not Embedding.objects.filter(conversation=turn.conversation_id).exists()
 
 
 def seen(user: User) -> set[UUID]:

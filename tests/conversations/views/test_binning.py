@@ -246,3 +246,6 @@ def test_without_a_bin_it_says_that_nothing_can_be_restored(page: Client, owner:
     page.post(CHANGE, some | {"sure": "1"})
     assert not Conversation.objects.exists()
     assert "is gone for good, at once." in shown(page.get("/data/"))
+    assert "There is no bin" in shown(page.get("/bin/"))
+    rule(bin_days=1)
+    assert "can be restored from here for 1 day." in shown(page.get("/bin/"))
