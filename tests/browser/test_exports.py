@@ -100,7 +100,7 @@ def test_everything_is_made_while_the_page_looks_on(
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         assert f"conversations/00001 {TITLE}.json" in archive.namelist()
-    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("link", name="Download")).to_have_count(0)
 
 

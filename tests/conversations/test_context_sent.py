@@ -69,7 +69,7 @@ def last_requests(stack: Stack, turns: list[Turn]) -> list[list[dict[str, Any]]]
 def test_the_record_names_what_the_provider_received(stack: Stack, caller: Caller) -> None:
     turns = lived_through(stack, caller)
     received = last_requests(stack, turns)
-    stored = {message.pk: message for message in Message.objects.all()}
+    stored = {message.pk: message for message in Message.objects.order_by("pk")}
     records = []
     for turn, messages in zip(turns, received, strict=True):
         record = Record.from_json(turn.context)

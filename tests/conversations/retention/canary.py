@@ -201,10 +201,11 @@ def talk(canary: Canary, caller: Caller) -> str:
     for number in range(len(replies) - 1):
         asked(canary, caller, conversation, f"Question {number}: {mark()}? " + "Tell me more. " * 8)
     caller.http.patch(f"conversations/{conversation}", json={"title": f"Title {mark()}"})
-    summary = caller.http.get(f"conversations/{conversation}/summary").json()
-    if summary.get("through"):
-        corrected = {"text": f"Correction {mark()}", "through": summary["through"]}
-        caller.http.patch(f"conversations/{conversation}/summary", json=corrected)
+    path = f"conversations/{conversation}/summary"
+    # A worker writes it behind the replies.
+    assert wait_until(lambda: caller.http.get(path).json().get("through") is not None, seconds=30)
+    through = caller.http.get(path).json()["through"]
+    assert caller.http.put(path, json={"text": f"Correction {mark()}", "through": through}).status_code == 200
     return conversation
 
 

@@ -24,6 +24,8 @@ from conversations.models import Conversation, Erasure, Turn
 from conversations.retention import finishing, looks, manifest
 from conversations.retention.ids import Ids
 from conversations.streams import announce_end, may_requeue, seal, stream_key
+from conversations.transfer import files as exported
+from conversations.transfer.incoming import files as imported
 from pocketchat import celery_app
 from pocketchat.embedded.places import Places
 from tests.factories import exchange, make_conversation, make_user
@@ -89,6 +91,19 @@ def put_account(named: Named) -> None:
     )
 
 
+def put_export(named: Named) -> None:
+    """Its row is gone with the account; the file is not."""
+    path = exported.path_of(named.user.pk, uuid4())
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"PK")
+
+
+def put_import(named: Named) -> None:
+    path = imported.path_of(named.user.pk, uuid4())
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"[]")
+
+
 def put_streams(named: Named) -> None:
     announce_end(named.turn.pk, "complete")
 
@@ -119,6 +134,8 @@ def put_log_lines(named: Named) -> None:
 PUT: dict[str, tuple[Callable[[Named], None], int]] = {
     "rows": (put_rows, 6 + 1),
     "account": (put_account, 4),
+    "exports": (put_export, 1),
+    "imports": (put_import, 1),
     "streams": (put_streams, 1),
     "notes": (put_notes, 3),
     "queue": (put_queue, 2),
@@ -135,7 +152,7 @@ def test_what_is_in_it_is_found_and_erased(named: Named, name: str) -> None:
     (store,) = (store for store in manifest.STORES if store.name == name)
     put, count = PUT[name]
     if name != "account":
-        named.user.delete() if name != "rows" else None
+        User.objects.filter(pk=named.user.pk).delete() if name != "rows" else None
     assert store.find(Ids()) == 0
     put(named)
     ids = named.ids if name != "rows" else Ids(named.ids.conversations, named.ids.turns)

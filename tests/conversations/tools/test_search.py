@@ -134,7 +134,7 @@ def test_each_text_is_read_once_however_many_words_are_sought(conversation: Conv
         with CaptureQueriesContext(connection) as queries:
             found(searching(conversation), query)
             answer(Turn.objects.live().get())
-        assert [one["sql"].count("to_tsvector") for one in queries if "to_tsvector" in one["sql"]] == [1]
+        assert [one["sql"].count("to_tsvector") for one in queries if "plainto_tsquery" in one["sql"]] == [1]
 
 
 def test_an_excerpt_shows_the_word_with_what_is_around_it() -> None:

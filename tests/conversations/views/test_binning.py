@@ -221,8 +221,8 @@ def test_a_list_costs_the_same_however_long_it_is(
     assert (listed.count('name="id"'), second.count('name="id"')) == (50, 10)
     assert page.get("/bin/?after=x")["Location"] == "/bin/"
     # Session, person, those in use, those in the bin, how long they are kept by the rules and by one's own choice,
-    # and the exports.
-    with django_assert_num_queries(7):
+    # the exports and the imports.
+    with django_assert_num_queries(8):
         page.get("/data/")
 
 

@@ -26,7 +26,7 @@ HX = {"HX-Request": "true"}
 MODEL = "openai:scripted"
 LONG = "word " * 80
 """80 tokens."""
-CONVERSATION_PAGE_QUERIES = 10
+CONVERSATION_PAGE_QUERIES = 11
 """Those of a page without a context, and three: what lies before the question, where the window began, the tools; and
 where something is left out a fourth: what stands for it."""
 PANEL_QUERIES = 11

@@ -25,7 +25,7 @@ HX = {"HX-Request": "true"}
 LONG = "word " * 80
 """80 tokens."""
 BEES = "They spoke of bees, and that the reader is allergic to nuts."
-CONVERSATION_QUERIES = 11
+CONVERSATION_QUERIES = 12
 """Session, person, conversation; the three of a page of turns; the four of the next request, one of which is for what
 stands for the messages that are left out; the list of conversations."""
 PANEL_QUERIES = 13
