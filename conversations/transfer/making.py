@@ -34,8 +34,9 @@ def make(export_id: UUID) -> None:
     except OSError as error:
         code = "disk_full" if error.errno in NO_ROOM else "internal"
         log.warning("export_failed", export=str(export_id), error=type(error).__name__, errno=error.errno)
-    except Exception:
-        # The edge of the worker: without its word the export would be waited for until the lease has run out thrice.
+    except (
+        Exception
+    ):  # the edge of the worker: without its word the export is waited for until its lease runs out thrice
         exports.fail(export, "internal", now=timezone.now())
         raise
     if code:

@@ -32,7 +32,7 @@ def store(owner_id: int, import_id: UUID, pieces: Iterable[bytes], *, most: int)
     """
     path = path_of(owner_id, import_id)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    size = 0
+    size, is_taken = 0, False
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             for piece in pieces:
@@ -40,11 +40,11 @@ def store(owner_id: int, import_id: UUID, pieces: Iterable[bytes], *, most: int)
                 if size > most:
                     break
                 file.write(piece)
-    except BaseException:
-        drop(owner_id, import_id)  # However it ended, also by a client that went away.
-        raise
-    if size > most:
-        drop(owner_id, import_id)
+        is_taken = size <= most
+    finally:
+        if not is_taken:
+            drop(owner_id, import_id)  # However it ended, also by a client that went away.
+    if not is_taken:
         raise TooLarge
     return size
 
