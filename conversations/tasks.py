@@ -118,7 +118,10 @@ def finish_erasures() -> None:
 
 @shared_task(name=schedule.TASK)
 def purge() -> None:
-    """Delete what is over. A second one at the same time does nothing."""
+    """Delete what is over. A second one at the same time does nothing, and is no run: the first may hang for days."""
+    if purging.is_running():
+        log.info("purge_is_running")
+        return
     with recorded(schedule.RUN) as did:
         try:
             purging.purge(now=timezone.now(), did=did, tell=schedule.tell_progress)

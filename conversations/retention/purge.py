@@ -91,6 +91,17 @@ def _aged_out(now: datetime) -> int:
     return log_lines.age_out(days, now=now) if days else 0
 
 
+def is_running() -> bool:
+    """Whether a purge is at it at this moment, here or elsewhere; one that hangs is, too."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database()))",
+            [ONE_AT_A_TIME],
+        )
+        return bool(cursor.fetchone()[0])
+
+
 @contextmanager
 def _alone() -> Iterator[bool]:
     """Whether this is the only purge."""

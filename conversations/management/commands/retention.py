@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from conversations import tasks
 from conversations.models import TaskRun
+from conversations.retention import purge as purging
 from conversations.retention import schedule
 from conversations.retention.lives import lives
 from conversations.retention.preview import preview
@@ -35,6 +36,8 @@ class Command(BaseCommand):
 
     def _run(self) -> None:
         """In this process; recorded as any other run."""
+        if purging.is_running():
+            raise CommandError("A purge is running already.", returncode=1)
         tasks.purge()
         self._told(TaskRun.objects.filter(task=schedule.RUN).latest("finished_at"))
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from conversations import access
-from conversations.models import Conversation
+from conversations.models import Conversation, ImportResult
 from conversations.transfer.content import Content
 from conversations.transfer.incoming.formats import own
 from conversations.transfer.incoming.limits import Unfit
@@ -24,12 +24,15 @@ GOING = "It was here, and is being deleted by a rule of this server."
 
 @dataclass(frozen=True, slots=True)
 class Same:
+    """`id`: what is told of it goes with that conversation."""
+
     id: UUID
     sentence: str
+    outcome: ImportResult.Outcome = ImportResult.Outcome.DUPLICATE
 
 
 def same_as(one: Prepared, owner: User) -> Same | None:
-    """Raises `Unfit`: it is here, but on its way out."""
+    """What there is already, if only for as long as nothing has deleted it."""
     stored = Conversation.objects.filter(owner=owner, request_key=one.request_key).values_list("pk", flat=True).first()
     if stored is None:
         return _itself(one, owner)
@@ -37,7 +40,7 @@ def same_as(one: Prepared, owner: User) -> Same | None:
         return Same(stored, SAME)
     if access.bin_of(owner).filter(pk=stored).exists():
         return Same(stored, SAME_IN_BIN)
-    raise Unfit(GOING)
+    return Same(stored, GOING, ImportResult.Outcome.REFUSED)
 
 
 def _itself(one: Prepared, owner: User) -> Same | None:

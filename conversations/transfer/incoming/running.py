@@ -134,7 +134,7 @@ class _Reader:
         with transaction.atomic():
             imports.hold(self._run)
             if same := known.same_as(one, self._run.owner):
-                self._tell(Outcome.DUPLICATE, conversation=same.id, detail=same.sentence)
+                self._tell(same.outcome, conversation=same.id, detail=same.sentence)
                 return
             detail = " ".join([*known.earlier_states(one, self._run.owner), *one.conversation.notes])
             if self._run.is_dry_run:

@@ -168,6 +168,16 @@ def test_the_task_records_what_it_did_and_tells_how_far_it_is(owner: User) -> No
     assert (run.did["conversations"], run.did["failed"], run.error) == (1, 0, "")
 
 
+def test_a_purge_beside_one_that_hangs_is_no_run_so_that_purges_become_late(owner: User) -> None:
+    with purging._alone():
+        tasks.purge()
+        with pytest.raises(CommandError, match="running already"):
+            said("run")
+        assert not TaskRun.objects.filter(task="purge").exists()
+    tasks.purge()
+    assert TaskRun.objects.filter(task="purge").count() == 1
+
+
 def test_the_command_previews_purges_and_tells_when_purges_are_late(owner: User) -> None:
     aged(owner, 100)
     rule(idle_days=90)

@@ -3,7 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -92,6 +92,18 @@ def test_what_a_rule_would_delete_at_once_is_refused(bring_in: BringIn, owner: U
     [(outcome, detail)] = results_of(bring_in(samples.sent(samples.talk()), is_dry_run=is_dry_run))
     assert (outcome, "deleted at once" in detail) == ("refused", True)
     assert not Conversation.objects.filter(owner=owner).exists()
+
+
+def test_what_is_told_of_one_that_a_rule_is_deleting_goes_with_it(bring_in: BringIn, owner: User) -> None:
+    """Its title would else be left in the results."""
+    bring_in(samples.sent(samples.talk()))
+    Conversation.objects.update(last_activity_at=timezone.now() - timedelta(days=40))
+    rule(idle_days=30)
+    run = bring_in(samples.sent(samples.talk()))
+    [(outcome, detail)] = results_of(run)
+    assert (outcome, "being deleted" in detail) == ("refused", True)
+    Conversation.objects.all().delete()
+    assert not ImportResult.objects.exists()
 
 
 def test_a_look_before_stores_nothing(bring_in: BringIn, owner: User) -> None:
