@@ -13,9 +13,8 @@ from accounts.models import User
 from conversations.models import Conversation, Export, Import, Message, Turn
 from conversations.querysets import (
     ConversationQuerySet,
-    ExportQuerySet,
-    ImportQuerySet,
     MessageQuerySet,
+    TransferQuerySet,
     TurnQuerySet,
     visible_to,
 )
@@ -44,7 +43,7 @@ def binned_of(user: User | AnonymousUser, conversation_id: UUID) -> Conversation
     return conversation
 
 
-def exports_of(user: User | AnonymousUser, *, now: datetime) -> ExportQuerySet:
+def exports_of(user: User | AnonymousUser, *, now: datetime) -> TransferQuerySet:
     """The exports of everything that `user` has, the newest first; those whose time is over are gone."""
     if isinstance(user, AnonymousUser):
         return Export.objects.none()
@@ -59,7 +58,7 @@ def export_of(user: User | AnonymousUser, export_id: UUID, *, now: datetime) -> 
     return export
 
 
-def imports_of(user: User | AnonymousUser, *, now: datetime) -> ImportQuerySet:
+def imports_of(user: User | AnonymousUser, *, now: datetime) -> TransferQuerySet:
     """All imports of `user` that are kept, the newest first."""
     if isinstance(user, AnonymousUser):
         return Import.objects.none()

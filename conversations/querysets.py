@@ -95,14 +95,6 @@ class TransferQuerySet(models.QuerySet[Any]):
         return self.filter(status="queued", created_at__lt=since).order_by("created_at")
 
 
-class ExportQuerySet(TransferQuerySet):
-    """Exports."""
-
-
-class ImportQuerySet(TransferQuerySet):
-    """Imports."""
-
-
 BRANCH_SQL = """
     WITH RECURSIVE branch (id, parent_id, depth) AS (
         SELECT id, parent_id, 1 FROM conversations_message WHERE id = %s

@@ -23,7 +23,6 @@ from conversations.retention import purge as purging
 from conversations.streams import Shown, announce_end, is_reachable, shown
 from conversations.transfer import making, tending
 from conversations.transfer.incoming import running as importing
-from conversations.transfer.incoming import tending as imports_tending
 
 log = structlog.get_logger(__name__)
 
@@ -155,12 +154,12 @@ def make_export(export_id: str) -> None:
 def tend_exports() -> None:
     """Take up lost exports again, remove old ones, and whatever lies there for nobody."""
     with recorded("tend_exports") as did:
-        did.update(asdict(tending.tend(now=timezone.now())))
+        did.update(asdict(tending.tend(tending.EXPORTS, now=timezone.now())))
         did["requeued"] = _take_up_exports()
 
 
 def _take_up_exports() -> int:
-    return sum(enqueue("make_export", export_id) for export_id in tending.due(now=timezone.now()))
+    return sum(enqueue("make_export", export_id) for export_id in tending.due(tending.EXPORTS, now=timezone.now()))
 
 
 @shared_task(name="conversations.run_import")
@@ -187,12 +186,12 @@ def index_import(import_id: str) -> None:
 def tend_imports() -> None:
     """Take up lost imports again, forget old ones, and remove whatever lies there for nobody."""
     with recorded("tend_imports") as did:
-        did.update(asdict(imports_tending.tend(now=timezone.now())))
+        did.update(asdict(tending.tend(tending.IMPORTS, now=timezone.now())))
         did["requeued"] = _take_up_imports()
 
 
 def _take_up_imports() -> int:
-    return sum(enqueue("run_import", import_id) for import_id in imports_tending.due(now=timezone.now()))
+    return sum(enqueue("run_import", import_id) for import_id in tending.due(tending.IMPORTS, now=timezone.now()))
 
 
 @worker_ready.connect

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from conversations.querysets import UNDER_WAY, ExportQuerySet
+from conversations.querysets import UNDER_WAY, TransferQuerySet
 
 
 class Export(models.Model):
@@ -40,7 +40,7 @@ class Export(models.Model):
     size = models.PositiveBigIntegerField(null=True, blank=True, help_text="Bytes of the file.")
     error_code = models.CharField(max_length=40, blank=True, default="")
 
-    objects = ExportQuerySet.as_manager()
+    objects = TransferQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from conversations.models.references import Reference
-from conversations.querysets import UNDER_WAY, ImportQuerySet
+from conversations.querysets import UNDER_WAY, TransferQuerySet
 
 SENTENCE_CHARACTERS = 300
 FILE_NAME_CHARACTERS = 200
@@ -52,7 +52,7 @@ class Import(models.Model):
         max_length=SENTENCE_CHARACTERS, blank=True, default="", help_text="Why the file was not read to its end."
     )
 
-    objects = ImportQuerySet.as_manager()
+    objects = TransferQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -13,13 +13,12 @@ from conversations.retention.log_lines import LogLines
 from conversations.retention.queued import QueuedTasks
 from conversations.retention.rows import Rows
 from conversations.retention.stores import Notes, Store, Streams
-from conversations.transfer.incoming.store import Imports
-from conversations.transfer.store import Exports
+from conversations.transfer.stores import EXPORTS, IMPORTS
 
 QUICK: list[Store] = [Streams(), Notes()]
 """Looked at while somebody waits."""
 
-STORES: list[Store] = [Rows(), Accounts(), Exports(), Imports(), *QUICK, QueuedTasks(), LogLines()]
+STORES: list[Store] = [Rows(), Accounts(), EXPORTS, IMPORTS, *QUICK, QueuedTasks(), LogLines()]
 """In the order in which they are erased: what writes to the others goes first."""
 
 

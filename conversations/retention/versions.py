@@ -14,7 +14,7 @@ from conversations.retention import looks, rows
 from conversations.retention.holds import refuse_when_held
 from conversations.retention.ids import Ids
 from conversations.retention.manifest import QUICK
-from conversations.transfer.store import Exports
+from conversations.transfer.stores import EXPORTS
 
 
 def erase_version(conversation_id: UUID, message_id: int, *, by: User | None, now: datetime) -> Removed:
@@ -39,5 +39,5 @@ def erase_version(conversation_id: UUID, message_id: int, *, by: User | None, no
         )
     looks.follow(erasure, QUICK, live=[removed.stopped] if removed.stopped else [])
     # A file that holds the conversation holds the version; its owner has another one made.
-    Exports().erase(Ids(conversations=frozenset([conversation_id])))
+    EXPORTS.erase(Ids(conversations=frozenset([conversation_id])))
     return removed

@@ -11,7 +11,7 @@ from django.db.models import F
 from accounts.models import User
 from conversations.models import Export
 from conversations.pace import keeps_pace
-from conversations.querysets import ExportQuerySet
+from conversations.querysets import TransferQuerySet
 from conversations.refusals import ExportUnderWay, TooManyExports
 from conversations.transfer import files
 
@@ -97,20 +97,29 @@ def finish(export: Export, *, conversations: Collection[UUID], size: int, now: d
 
 def fail(export: Export, code: str, *, now: datetime) -> None:
     """End an attempt that will not be repeated; nothing is kept of its file."""
-    times = {"finished_at": now, "expires_at": _kept_until(now), "lease_until": None}
-    _own(export).update(status=Export.Status.FAILED, error_code=code, conversations=[], **times)
+    _failed(_own(export), code, now=now)
     files.drop_attempt(export)
 
 
 def take_back(export: Export, *, now: datetime) -> bool:
-    """Queue an export again whose worker is lost, or fail it after too many; True: it is queued."""
-    if export.attempts >= MOST_ATTEMPTS:
-        fail(export, "interrupted", now=now)
-        return False
+    """Queue an export again whose worker is lost, or fail it after too many; True: it is queued.
+
+    A worker that has renewed its lease meanwhile goes on, and keeps its file.
+    """
     lost = _own(export).filter(lease_until__lt=now)
+    if export.attempts >= MOST_ATTEMPTS:
+        if _failed(lost, "interrupted", now=now):
+            files.drop_attempt(export)
+        return False
     is_queued = lost.update(status=Export.Status.QUEUED, lease_until=None, conversations=[], done=0, total=0) == 1
-    files.drop_attempt(export)
+    if is_queued:
+        files.drop_attempt(export)
     return is_queued
+
+
+def _failed(row: TransferQuerySet, code: str, *, now: datetime) -> bool:
+    times = {"finished_at": now, "expires_at": _kept_until(now), "lease_until": None}
+    return bool(row.update(status=Export.Status.FAILED, error_code=code, conversations=[], **times))
 
 
 def remove(export: Export) -> None:
@@ -124,7 +133,7 @@ def sentence_of(export: Export) -> str:
     return SENTENCES.get(export.error_code, SENTENCES["internal"]) if export.error_code else ""
 
 
-def _own(export: Export) -> ExportQuerySet:
+def _own(export: Export) -> TransferQuerySet:
     """The row, as long as it is that of this attempt."""
     return Export.objects.running().filter(pk=export.pk, attempts=export.attempts)
 

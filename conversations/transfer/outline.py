@@ -4,9 +4,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-ROWS_AT_ONCE = 500
+from conversations.transfer.batches import batches
+
 BYTES_AT_ONCE = 4_000_000
-"""As the database stores them. A message may hold pictures, so that counting rows bounds nothing."""
+"""As the database stores them."""
 
 
 class Outline:
@@ -32,17 +33,8 @@ class Outline:
 
     def batches(self, ids: Sequence[int] | None = None) -> Iterator[list[int]]:
         """All ids, or those given, in lists whose messages may be held in memory together."""
-        batch: list[int] = []
-        size = 0
-        for pk in self._ids if ids is None else ids:
-            weight = self._bytes[self._place(pk)]
-            if batch and (len(batch) == ROWS_AT_ONCE or size + weight > BYTES_AT_ONCE):
-                yield batch
-                batch, size = [], 0
-            batch.append(pk)
-            size += weight
-        if batch:
-            yield batch
+        chosen = self._ids if ids is None else ids
+        return batches(chosen, lambda pk: self._bytes[self._place(pk)], most=BYTES_AT_ONCE)
 
     def _place(self, pk: int) -> int:
         return bisect_left(self._ids, pk)

@@ -13,7 +13,7 @@ from accounts.models import User
 from conversations.models import Import, ImportResult
 from conversations.models.import_ import FILE_NAME_CHARACTERS, SENTENCE_CHARACTERS
 from conversations.pace import keeps_pace
-from conversations.querysets import ImportQuerySet
+from conversations.querysets import TransferQuerySet
 from conversations.refusals import FileMissing, FileTooLarge, ImportUnderWay, NoRoom, TooManyImports
 from conversations.text import line, preview
 from conversations.transfer.incoming import files
@@ -183,6 +183,6 @@ def sentence(words: str) -> str:
     return preview(words, SENTENCE_CHARACTERS) if len(words) > SENTENCE_CHARACTERS else words
 
 
-def _own(run: Import) -> ImportQuerySet:
+def _own(run: Import) -> TransferQuerySet:
     """The row, as long as it is that of this attempt."""
     return Import.objects.running().filter(pk=run.pk, attempts=run.attempts)

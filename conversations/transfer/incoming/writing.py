@@ -12,12 +12,12 @@ from conversations.blocks import images_in, words_in
 from conversations.models import Conversation, Message, Summary, Turn
 from conversations.models.conversation import IMPORTED
 from conversations.text import clean, clean_blocks, estimate_tokens
+from conversations.transfer.batches import ROWS_AT_ONCE, batches
 from conversations.transfer.incoming.preparing import Prepared
 from conversations.transfer.incoming.values import NewConversation, NewMessage
 
-ROWS_AT_ONCE = 500
 CHARACTERS_AT_ONCE = 2_000_000
-"""Of one statement: a message may hold pictures."""
+"""Of one statement."""
 
 NUMBERS_SQL = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
 
@@ -37,7 +37,7 @@ def write(prepared: Prepared, owner: User) -> UUID:
     made = begin(prepared, owner, head_id=None if read.head is None else ids[read.head])
     summaries = _numbered(Summary, (summary.number for summary in read.summaries))
     Turn.objects.bulk_create(_turns(read, made, ids, turns, summaries), batch_size=ROWS_AT_ONCE)
-    for batch in _batches(read.messages):
+    for batch in batches(read.messages, _weight, most=CHARACTERS_AT_ONCE):
         stored = Message.objects.bulk_create(_message(message, made, ids, turns) for message in batch)
         searching.write(message for message in stored if message.role in searching.SEARCHED_ROLES)
     Summary.objects.bulk_create(_summaries(read, made, ids, summaries), batch_size=ROWS_AT_ONCE)
@@ -126,19 +126,9 @@ def _summaries(read: NewConversation, made: Conversation, ids: Ids, summaries: I
         )
 
 
-def _batches(messages: Iterable[NewMessage]) -> Iterator[list[NewMessage]]:
-    batch: list[NewMessage] = []
-    size = 0
-    for message in messages:
-        content = list(message.content)
-        weight = len(words_in(content)) + sum(len(picture.data) for picture in images_in(content))
-        if batch and (len(batch) == ROWS_AT_ONCE or size + weight > CHARACTERS_AT_ONCE):
-            yield batch
-            batch, size = [], 0
-        batch.append(message)
-        size += weight
-    if batch:
-        yield batch
+def _weight(message: NewMessage) -> int:
+    content = list(message.content)
+    return len(words_in(content)) + sum(len(picture.data) for picture in images_in(content))
 
 
 def remapped(context: Mapping[str, Any] | None, ids: Ids, summaries: Ids) -> dict[str, Any] | None:

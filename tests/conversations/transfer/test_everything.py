@@ -32,7 +32,7 @@ from conversations.transfer import everything, exports, files, making, tending
 from conversations.transfer.archive import Archive
 from conversations.transfer.pages import weights_of
 from conversations.transfer.schema import conversation_schema
-from conversations.transfer.store import Exports
+from conversations.transfer.stores import EXPORTS
 from tests.conversations.transfer.rich import make_rich
 from tests.conversations.transfer.test_one_conversation import make_long
 from tests.factories import exchange, make_conversation, make_user
@@ -298,11 +298,11 @@ def test_one_of_a_worker_that_was_killed_is_made_by_another(owner: User, setting
         worker.wait()
     export.refresh_from_db()
     assert export.status == "running"
-    assert tending.tend(now=timezone.now()).taken_back == 0
+    assert tending.tend(tending.EXPORTS, now=timezone.now()).taken_back == 0
     after = timezone.now() + exports.LEASE + timedelta(seconds=1)
-    assert tending.tend(now=after).taken_back == 1
+    assert tending.tend(tending.EXPORTS, now=after).taken_back == 1
     assert everyones_folder(settings) == []
-    assert tending.due(now=after) == [export.pk]
+    assert tending.due(tending.EXPORTS, now=after) == [export.pk]
     making.make(export.pk)
     export.refresh_from_db()
     assert (export.status, export.attempts) == ("ready", 2)
@@ -337,7 +337,7 @@ def test_one_that_loses_all_its_workers_fails(owner: User, settings: Settings) -
         with files.begin(claimed) as file:
             file.write(b"half")
         now += exports.LEASE + timedelta(seconds=1)
-        tended = tending.tend(now=now)
+        tended = tending.tend(tending.EXPORTS, now=now)
         assert (tended.taken_back, tended.given_up) == ((1, 0) if attempt < exports.MOST_ATTEMPTS else (0, 1))
     export.refresh_from_db()
     assert (export.status, export.error_code) == ("failed", "interrupted")
@@ -349,7 +349,7 @@ def test_a_worker_that_was_given_up_publishes_nothing(owner: User) -> None:
     late = exports.claim(exports.request(owner, now=timezone.now()).pk, now=timezone.now())
     assert late is not None
     after = timezone.now() + exports.LEASE + timedelta(seconds=1)
-    tending.tend(now=after)
+    tending.tend(tending.EXPORTS, now=after)
     making.make(late.pk)
     with pytest.raises(exports.LeaseLost):
         making._made(late)
@@ -359,15 +359,32 @@ def test_a_worker_that_was_given_up_publishes_nothing(owner: User) -> None:
         assert archive.testzip() is None
 
 
+@pytest.mark.parametrize("attempts", [1, exports.MOST_ATTEMPTS])
+def test_a_worker_that_renews_its_lease_in_the_last_moment_keeps_export_and_file(owner: User, attempts: int) -> None:
+    export = exports.claim(exports.request(owner, now=timezone.now()).pk, now=timezone.now())
+    assert export is not None
+    Export.objects.update(attempts=attempts)
+    export.refresh_from_db()
+    after = timezone.now() + exports.LEASE + timedelta(seconds=1)
+    [seen_as_lost] = Export.objects.abandoned(now=after)
+    with files.begin(export) as file:
+        file.write(b"PK")
+        assert exports.tell(export, now=after)
+        assert not exports.take_back(seen_as_lost, now=after)
+        assert files.path_of(owner.pk, export.pk).with_suffix(f".{attempts}.part").exists()
+    export.refresh_from_db()
+    assert export.status == "running"
+
+
 def test_it_is_kept_for_the_days_of_the_setting_and_no_longer(owner: User, settings: Settings) -> None:
     settings.POCKETCHAT_EXPORT_DAYS = 3
     export = made(owner)
     assert export.expires_at is not None
     assert export.finished_at is not None
     assert export.expires_at - export.finished_at == timedelta(days=3)
-    assert tending.tend(now=export.expires_at - timedelta(seconds=1)).expired == 0
+    assert tending.tend(tending.EXPORTS, now=export.expires_at - timedelta(seconds=1)).expired == 0
     assert files.path_of(owner.pk, export.pk).exists()
-    assert tending.tend(now=export.expires_at).expired == 1
+    assert tending.tend(tending.EXPORTS, now=export.expires_at).expired == 1
     assert not Export.objects.exists()
     assert everyones_folder(settings) == []
 
@@ -376,14 +393,14 @@ def test_files_of_an_owner_who_is_gone_are_removed(owner: User, stranger: User, 
     made(owner)
     kept = made(stranger)
     owner.delete()
-    assert tending.tend(now=timezone.now()).strays == 1
+    assert tending.tend(tending.EXPORTS, now=timezone.now()).strays == 1
     assert everyones_folder(settings) == [files.path_of(stranger.pk, kept.pk)]
 
 
 def test_erasing_a_conversation_finds_the_exports_it_is_in(owner: User, stranger: User) -> None:
     conversation, other = make_conversation(owner), make_conversation(stranger)
     mine, theirs = made(owner), made(stranger)
-    store = Exports()
+    store = EXPORTS
     ids = Ids(conversations=frozenset([conversation.pk]))
     assert (store.find(ids), store.erase(ids), store.find(ids), store.erase(ids)) == (1, 1, 0, 0)
     assert not files.path_of(owner.pk, mine.pk).exists()
@@ -403,7 +420,7 @@ def test_no_more_are_made_at_once_than_there_is_room_for(owner: User, stranger: 
     asked = [exports.request(person, now=now) for person in people]
     assert [exports.claim(export.pk, now=now) is not None for export in asked] == [True, True, False]
     later = now + tending.PATIENCE + timedelta(seconds=1)
-    assert tending.due(now=later) == []
+    assert tending.due(tending.EXPORTS, now=later) == []
     exports.remove(asked[0])
-    assert tending.due(now=later) == [asked[2].pk]
-    assert tending.due(now=now) == []
+    assert tending.due(tending.EXPORTS, now=later) == [asked[2].pk]
+    assert tending.due(tending.EXPORTS, now=now) == []

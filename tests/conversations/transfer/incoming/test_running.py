@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -15,10 +14,12 @@ from django.utils import timezone
 from accounts.models import User
 from conversations import access
 from conversations.models import Conversation, Import, ImportResult, Message, Turn
-from conversations.transfer.incoming import files, imports, running, tending, writing
+from conversations.retention.ids import Ids
+from conversations.transfer import tending
+from conversations.transfer.incoming import files, imports, running, writing
 from conversations.transfer.incoming.limits import Limits
 from conversations.transfer.incoming.preparing import Prepared
-from conversations.transfer.incoming.store import Imports
+from conversations.transfer.stores import IMPORTS
 from pocketchat.embedded.places import Places
 from tests.conversations.transfer.incoming import samples
 from tests.conversations.transfer.incoming.conftest import BringIn
@@ -173,7 +174,7 @@ def test_a_killed_worker_s_import_goes_on_where_it_stopped(owner: User, monkeypa
         running.run(run.pk)
     monkeypatch.setattr(writing, "write", write)
     later = timezone.now() + 2 * imports.LEASE
-    assert tending.tend(now=later).taken_back == 1
+    assert tending.tend(tending.IMPORTS, now=later).taken_back == 1
     assert Conversation.objects.filter(owner=owner).count() == 1
     running.run(run.pk)
     run.refresh_from_db()
@@ -196,7 +197,7 @@ def test_one_that_loses_every_worker_fails_with_its_file_gone(owner: User, place
     run = imports.take(owner, [b"[]"], file_name="x", now=timezone.now())
     for _ in range(imports.MOST_ATTEMPTS):
         assert imports.claim(run.pk, now=timezone.now())
-        tending.tend(now=timezone.now() + 2 * imports.LEASE)
+        tending.tend(tending.IMPORTS, now=timezone.now() + 2 * imports.LEASE)
     run.refresh_from_db()
     assert (run.status, "stopped several times" in run.error) == ("failed", True)
     assert list(Path(places.imports).rglob("*")) == []
@@ -232,10 +233,10 @@ def test_imports_are_forgotten_after_a_month_and_strays_are_removed(bring_in: Br
     left = places.uploads / "killed.upload.zip"
     left.parent.mkdir()
     left.write_bytes(b"x")
-    assert tending.tend(now=timezone.now()).strays == 0  # They may still be on their way here.
+    assert tending.tend(tending.IMPORTS, now=timezone.now()).strays == 0  # They may still be on their way here.
     for path in (stray, left):
         os.utime(path, (0, 0))
-    done = tending.tend(now=timezone.now() + imports.KEPT * 2)
+    done = tending.tend(tending.IMPORTS, now=timezone.now() + imports.KEPT * 2)
     assert (done.expired, done.strays, stray.exists(), left.exists()) == (1, 2, False, False)
     assert not Import.objects.exists()
     assert Conversation.objects.count() == 1
@@ -268,15 +269,10 @@ def test_rows_keep_every_promise_of_a_conversation(bring_in: BringIn, owner: Use
     assert json.dumps(conversation.system_prompt) == '""'
 
 
-@dataclass(frozen=True)
-class Named:
-    accounts: frozenset[int]
-
-
 def test_the_files_of_an_account_are_found_and_erased(owner: User, stranger: User, places: Places) -> None:
     for user in (owner, stranger):
         imports.take(user, [b"[]"], file_name="x", now=timezone.now())
-    store, ids = Imports(), Named(frozenset({owner.pk}))
+    store, ids = IMPORTS, Ids(accounts=frozenset({owner.pk}))
     assert store.find(ids) == 1
     Import.objects.filter(owner=owner).delete()
     assert (store.find(ids), store.erase(ids), store.find(ids)) == (1, 1, 0)
