@@ -79,7 +79,9 @@ class RetentionRule(models.Model):
     trace_days = days(1, "Days that the figures of calls to models are kept: their times, tokens and cost.")
     log_days = days(1, "Days that log lines are kept.")
     least_days = days(
-        1, "The minimum: no rule, and nobody’s own choice, deletes a conversation sooner than so many days."
+        1,
+        "The minimum: no rule, and nobody’s own choice, deletes a conversation that is not a temporary one sooner than "
+        "so many days.",
     )
     most_days = days(
         1,

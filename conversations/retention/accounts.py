@@ -2,6 +2,7 @@
 history says of them."""
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -49,12 +50,15 @@ def delete(user: User) -> None:
     addresses = addresses_of(user)
     Session.objects.filter(pk__in=list(_sessions([user.pk], addresses))).delete()
     # What others did to the account is told there by its address.
-    told = Q()
-    for address in addresses:
-        told |= Q(object_repr__icontains=address) | Q(change_message__icontains=address)
     if addresses:
-        LogEntry.objects.filter(told).delete()
+        theirs = _pattern(addresses)
+        LogEntry.objects.filter(Q(object_repr__iregex=theirs) | Q(change_message__iregex=theirs)).delete()
     user.delete()
+
+
+def _pattern(addresses: Collection[str]) -> str:
+    """For Python and PostgreSQL: these addresses, and none of which one of them is a part."""
+    return rf"(?<![\w.%+-])({'|'.join(map(re.escape, addresses))})(?![\w-]|\.\w)"
 
 
 def _sessions(accounts: Collection[int], addresses: Collection[str]) -> Iterator[str]:
@@ -63,10 +67,11 @@ def _sessions(accounts: Collection[int], addresses: Collection[str]) -> Iterator
     No column says whose a session is, so each is read.
     """
     numbers = set(map(str, accounts))
+    names_them = re.compile(_pattern(addresses)).search if addresses else lambda _: None
     for session in Session.objects.iterator(chunk_size=SESSIONS_AT_ONCE):
         kept = session.get_decoded()
         text = json.dumps(kept, default=str).lower()
-        if kept.get("_auth_user_id") in numbers or any(address in text for address in addresses):
+        if kept.get("_auth_user_id") in numbers or names_them(text):
             yield session.pk
 
 

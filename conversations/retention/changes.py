@@ -102,7 +102,8 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
     """Make the change that `propose` showed, which is `change` where that is known; None: the rule was removed.
 
     Raises:
-        ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules have changed since.
+        ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules have changed since, or
+            whom they were for is gone.
     """
     try:
         told = signing.loads(token, salt=SALT, max_age=VALID)
@@ -117,7 +118,10 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
         if whose != (by and by.pk) or seen != _newest_change(shown):
             raise ChangeNotConfirmed
         before = said_by(rule_of(shown))
-        rule = _apply(shown)
+        try:
+            rule = _apply(shown)
+        except ValidationError as error:  # It was valid when it was shown: whom it is for is gone.
+            raise ChangeNotConfirmed from error
         _record(shown, before, rule, by=by, due=counts, now=now)
     return rule
 

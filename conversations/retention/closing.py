@@ -4,13 +4,15 @@ It begins with a receipt that is not yet done, so that whoever is killed over it
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
+from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from knox.models import AuthToken
 
@@ -122,11 +124,13 @@ def resumed(erasure: Erasure, *, now: datetime, is_told: bool = True) -> None:
     # Live replies first: they stop.
     live = Turn.objects.live().filter(conversation__owner__in=erasure.accounts)
     erased(list(live.values_list("conversation", flat=True)), cause)
-    theirs = Conversation.objects.filter(owner__in=erasure.accounts).order_by("pk").values_list("pk", flat=True)
-    while ids := list(theirs[:AT_ONCE]):
-        erased(ids, cause)
-        go_on(erasure)
-    addresses = _last_step(erasure, now=now)
+    while True:
+        while ids := list(_theirs(erasure)[:AT_ONCE]):
+            erased(ids, cause)
+            go_on(erasure)
+        with suppress(MoreCame):
+            addresses = _last_step(erasure, now=now)
+            break
     if addresses is None:
         return  # Somebody else was faster.
     looks.follow(erasure, QUICK, live=())
@@ -134,9 +138,22 @@ def resumed(erasure: Erasure, *, now: datetime, is_told: bool = True) -> None:
         _tell(address, erasure)
 
 
+class MoreCame(Exception):
+    """A conversation was stored behind the last batch: it wants a receipt, too."""
+
+
+def _theirs(erasure: Erasure) -> "QuerySet[Conversation, UUID]":
+    theirs = Conversation.objects.filter(owner__in=erasure.accounts)
+    return theirs.order_by("pk").values_list("pk", flat=True)
+
+
 @insistent
 def _last_step(erasure: Erasure, *, now: datetime) -> list[str] | None:
-    """The person's own rows, and the receipt; returns the addresses to write to, or None when somebody else did it."""
+    """The person's own rows, and the receipt; returns the addresses to write to, or None when somebody else did it.
+
+    Raises:
+        Held, MoreCame: nothing was changed.
+    """
     with transaction.atomic():
         if not is_mine(erasure):
             return None
@@ -144,6 +161,8 @@ def _last_step(erasure: Erasure, *, now: datetime) -> list[str] | None:
         for user in users:
             if is_held(user):
                 raise Held
+        if _theirs(erasure).exists():  # From here on none can be stored: their owner's row is held.
+            raise MoreCame
         erasure.counts = accounts.counted(erasure.accounts)
         addresses = [user.email for user in users]
         for user in users:

@@ -145,6 +145,14 @@ def test_a_token_that_is_altered_stale_or_somebody_elses_changes_nothing(owner: 
     assert list(RetentionRule.objects.values_list("scope", flat=True)) == ["user"]
 
 
+def test_a_token_for_somebody_who_is_gone_changes_nothing(owner: User, stranger: User) -> None:
+    now = timezone.now()
+    token = changes.propose(Change("user", {"idle_days": 30}, user_id=stranger.pk), by=owner, now=now).token
+    stranger.delete()
+    with pytest.raises(ChangeNotConfirmed):
+        changes.confirm(token, by=owner, now=now)
+
+
 def test_a_token_is_good_once_and_for_a_quarter_of_an_hour(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
     change = Change("everyone", {"idle_days": 30})

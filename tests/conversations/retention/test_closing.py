@@ -7,6 +7,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -159,6 +160,48 @@ def test_live_replies_are_stopped_first(settled: User, monkeypatch: pytest.Monke
     closing.close(settled, by=settled, is_told=False, now=timezone.now())
     finish()
     assert order[0] == live
+
+
+def test_a_conversation_that_is_stored_behind_the_last_batch_has_a_receipt_too(
+    settled: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[Conversation] = []
+
+    def last_step(*args: Any, **kwargs: Any) -> list[str] | None:
+        if not came:
+            came.append(make_conversation(settled))
+        return ended(*args, **kwargs)
+
+    ended = closing._last_step
+    monkeypatch.setattr(closing, "_last_step", last_step)
+    closing.close(settled, by=settled, is_told=False, now=timezone.now())
+    finish()
+    assert not User.objects.filter(pk=settled.pk).exists()
+    assert Erasure.objects.filter(conversations__contains=[came[0].pk]).exists()
+
+
+def test_whoever_has_a_longer_address_keeps_sessions_and_history(settled: User, stranger: User) -> None:
+    for user, address in ((settled, "b@example.org"), (stranger, "bb@example.org")):
+        User.objects.filter(pk=user.pk).update(email=address)
+        EmailAddress.objects.filter(user=user).update(email=address)
+        kind = ContentType.objects.get_for_model(User)
+        for said in (address, f"{address}.example.com", f"Changed {address}."):
+            LogEntry.objects.create(
+                user=stranger, content_type=kind, object_id="1", object_repr=said, action_flag=CHANGE
+            )
+        client = Client()
+        session = client.session
+        session["account_login"] = {"email": address}
+        session.save()
+    accounts.delete(User.objects.get(pk=settled.pk))
+    left = set(LogEntry.objects.values_list("object_repr", flat=True))
+    assert left == {
+        "bb@example.org",
+        "bb@example.org.example.com",
+        "Changed bb@example.org.",
+        "b@example.org.example.com",
+    }
+    assert Session.objects.count() == 2
 
 
 def test_an_account_whose_closing_was_killed_is_closed_by_the_next_worker(
