@@ -160,7 +160,7 @@ def test_a_turn_that_was_being_answered_is_interrupted_here(bring_in: BringIn, o
     ("spoil", "why"),
     [
         (lambda d: d["messages"].reverse(), "does not stand behind"),
-        (lambda d: d["messages"][1].update(parent=10**6), "does not stand behind"),
+        (lambda d: d["messages"][1].update(parent=d["messages"][1]["id"] + 10**6), "does not stand behind"),
         (lambda d: d["messages"].pop(0), "not in the file"),
         (lambda d: d["turns"].pop(0), "not in the file"),
         (lambda d: d["messages"][1].update(role="root"), "'role' is 'root'"),
