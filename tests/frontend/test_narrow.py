@@ -12,7 +12,7 @@ from conversations.views.meters import Divider
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chromium")]
 
 CONVERSATION = SimpleNamespace(id=UUID(int=1), title="Bees and wasps in the garden")
-STYLES = ("tokens", "base", "layout", "components", "sidebar", "conversation", "composer", "context", "forms")
+STYLES = ("tokens", "base", "layout", "components", "sidebar", "conversation", "composer", "context", "forms", "shelf")
 LINES = """(text) => {
   const range = document.createRange();
   range.selectNodeContents(text);
@@ -38,6 +38,22 @@ def test_the_line_where_the_window_begins_takes_two_lines_at_most(tab: Page, has
     html = render_to_string("conversations/_divider.html", {"divider": line, "conversation": CONVERSATION})
     show(tab, f'<main class="main"><div class="thread">{html}</div></main>')
     assert tab.locator(".divider-text").evaluate(LINES) <= 2
+
+
+@pytest.mark.parametrize("title", ["Bees", "Bees and wasps in the garden"])
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_the_menu_of_a_conversation_is_within_the_screen(tab: Page, title: str, is_archived: bool) -> None:
+    marks = {"pinned": False, "temporary": False, "kept": False, "may_be_kept": True, "archived": is_archived}
+    html = render_to_string(
+        "conversations/_title.html", {"conversation": SimpleNamespace(id=UUID(int=1), title=title, **marks)}
+    )
+    show(tab, f'<div class="stage"><header class="bar">{html}</header></div>')
+    tab.get_by_label("More for this conversation").click()
+    tab.evaluate("document.querySelector('.confirm').innerHTML = '<p class=\"menu-confirm\">' + 'word '.repeat(40)")
+    panel = tab.locator("#conversation-menu .menu-panel").bounding_box()
+    assert panel
+    assert panel["x"] >= 0
+    assert panel["x"] + panel["width"] <= 375
 
 
 def test_a_title_has_a_line_of_its_own_while_it_is_typed(tab: Page) -> None:
