@@ -1,4 +1,4 @@
-"""One product for all the faults done to it, and one person who uses it meanwhile."""
+"""One installation of its own for all the faults done to it, one person who uses it meanwhile, and one who moves there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.product import Product, running_product
 from tests.stack import Caller
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     with running_product(Path(tmp_path_factory.mktemp("faults")) / "var") as running:
         yield running
