@@ -1,4 +1,4 @@
-"""One installation of its own for all the faults done to it, one person who uses it meanwhile, and one who moves there."""
+"""An installation of its own for all faults done to it, one person who uses it meanwhile, and one who moves there."""
 
 from collections.abc import Iterator
 from pathlib import Path
