@@ -14,10 +14,10 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from accounts.admin import AccountAdmin
 from accounts.models import User
 from conversations import runs
 from conversations.administration import changes, holds, rules  # noqa: F401  # they register what they show
+from conversations.administration.memberships import MembershipAdmin
 from conversations.administration.overview import VIEW
 from conversations.administration.read_only import ReadOnlyAdmin
 from conversations.calibration import error_of, sums_of
@@ -254,7 +254,7 @@ admin.site.unregister(User)
 
 
 @admin.register(User)
-class ClosingAccountAdmin(AccountAdmin):
+class ClosingAccountAdmin(MembershipAdmin):
     """Deleting an account here takes the road that closing it takes: it works no longer at once, and a worker erases
     everything of it. What goes is counted before, not listed: what people wrote is nobody's business here."""
 

@@ -1,5 +1,7 @@
 """Who changed which rule or hold, and when: for looking and searching."""
 
+from typing import cast
+
 from django.contrib import admin
 
 from conversations.administration.read_only import ReadOnlyAdmin
@@ -42,4 +44,6 @@ class RetentionChangeAdmin(ReadOnlyAdmin):
 def _said(what: dict[str, object]) -> str:
     if not what:
         return "no rule"
+    if "groups" in what:
+        return f"in {', '.join(cast('list[str]', what['groups'])) or 'no group with a rule'}"
     return f"hold {what['hold']}" if "hold" in what else said_by(RetentionRule(**what))

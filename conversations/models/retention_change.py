@@ -1,4 +1,4 @@
-"""Who changed which rule or hold, and when: rows that nobody changes."""
+"""Who changed which rule, hold or membership, and when: rows that nobody changes."""
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
@@ -16,6 +16,7 @@ class RetentionChange(models.Model):
         RULE_REMOVED = "rule_removed", "rule removed"
         HOLD_PLACED = "hold_placed", "hold placed"
         HOLD_LIFTED = "hold_lifted", "hold lifted"
+        MEMBERSHIP = "membership", "groups changed"
 
     id = models.BigAutoField(primary_key=True)
     at = models.DateTimeField(default=timezone.now)
@@ -41,7 +42,9 @@ class RetentionChange(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="retention_change_is_known",
-                condition=Q(what__in=["rule_made", "rule_changed", "rule_removed", "hold_placed", "hold_lifted"]),
+                condition=Q(
+                    what__in=["rule_made", "rule_changed", "rule_removed", "hold_placed", "hold_lifted", "membership"]
+                ),
             ),
         ]
         indexes = [

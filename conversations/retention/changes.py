@@ -3,9 +3,9 @@
 The preview is made under the changed rules, by the question the purge asks, in a transaction that is taken back.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,23 +61,45 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """What a change does; one's own choice, to oneself.
+class Effect:
+    """What a change does.
 
     `now` and `then` are what is due without and with it, `lives` what holds for whom then. `more` conversations are
     made due by it, `fewer` are due now and would stay: it may do both.
     """
 
-    change: Change
     now: Preview
     then: Preview
     more: int
     lives: tuple[tuple[str, int], ...]
-    token: str
 
     @property
     def fewer(self) -> int:
         return self.now.conversations + self.more - self.then.conversations
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(Effect)}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal(Effect):
+    """What a change of the rules does; one's own choice, to oneself."""
+
+    change: Change
+    token: str
+
+
+def effect_of(make: Callable[[], object], *, now: datetime, owner: int | None = None) -> Effect:
+    """What `make` does, to everybody or to one person; it is taken back."""
+    whose = {} if owner is None else {"owner": owner}
+    before = preview(now, owner=owner)
+    over = list(due(now).filter(**whose).values_list("pk", flat=True))
+    with _taken_back():
+        make()
+        then, lived = preview(now, owner=owner), tuple((sentence(life), people) for life, people in lives(owner))
+        more = also_due(now, beside=over).filter(**whose).count()
+    return Effect(before, then, more, lived)
 
 
 def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
@@ -87,15 +109,9 @@ def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
         ValidationError: the rule says what no rule may.
     """
     owner = change.user_id if change.scope == RetentionRule.Scope.OWN else None
-    whose = {} if owner is None else {"owner": owner}
-    before = preview(now, owner=owner)
-    over = list(due(now).filter(**whose).values_list("pk", flat=True))
-    with _taken_back():
-        _apply(change)
-        then, lived = preview(now, owner=owner), tuple((sentence(life), people) for life, people in lives(owner))
-        more = also_due(now, beside=over).filter(**whose).count()
-    told = {**_told(change), "by": by and by.pk, "seen": _newest_change(change), "due": then.counts}
-    return Proposal(change, before, then, more, lived, signing.dumps(told, salt=SALT))
+    effect = effect_of(lambda: _apply(change), now=now, owner=owner)
+    told = {**_told(change), "by": by and by.pk, "seen": _newest_change(change), "due": effect.then.counts}
+    return Proposal(**effect.told, change=change, token=signing.dumps(told, salt=SALT))
 
 
 def confirm(token: str, *, by: User | None, now: datetime, change: Change | None = None) -> RetentionRule | None:
@@ -114,7 +130,7 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
     if change is not None and _told(change) != told:
         raise ChangeNotConfirmed
     with transaction.atomic():
-        _hold_the_rules()
+        hold_the_rules()
         if whose != (by and by.pk) or seen != _newest_change(shown):
             raise ChangeNotConfirmed
         before = said_by(rule_of(shown))
@@ -186,13 +202,19 @@ def _record(
 
 def _newest_change(change: Change) -> int:
     """Of what has a say in what the change does: of rules of administrators, and of this person's own."""
-    rules = RetentionChange.objects.filter(what__in=[What.RULE_MADE, What.RULE_CHANGED, What.RULE_REMOVED])
-    concerned = rules.filter(~Q(scope="own") | Q(scope="own", user=change.user_id))
-    newest: int | None = concerned.order_by("-pk").values_list("pk", flat=True).first()
+    return newest_change(~Q(scope="own") | Q(scope="own", user=change.user_id))
+
+
+def newest_change(concerned: Q) -> int:
+    """Of rules and of who is in a group that has one."""
+    changed = [What.RULE_MADE, What.RULE_CHANGED, What.RULE_REMOVED, What.MEMBERSHIP]
+    rows = RetentionChange.objects.filter(concerned, what__in=changed)
+    newest: int | None = rows.order_by("-pk").values_list("pk", flat=True).first()
     return newest or 0
 
 
-def _hold_the_rules() -> None:
+def hold_the_rules() -> None:
+    """Nobody changes a rule, or who is in a group, before this transaction is over."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
 

@@ -40,9 +40,9 @@ CALM_SECONDS = 10.0
 FILL = """
     WITH made AS (
         INSERT INTO conversations_conversation (id, owner_id, title, title_source, request_key, request_digest,
-            system_prompt, model, created_at, last_activity_at, pinned, archived, temporary, summarises)
+            system_prompt, model, created_at, last_activity_at, pinned, archived, temporary, kept, summarises)
         SELECT gen_random_uuid(), %(owner)s, '', 'none', gen_random_uuid()::text, '', '', '', now(), now(),
-            false, false, false, true
+            false, false, false, false, true
         FROM generate_series(1, %(conversations)s) RETURNING id
     ), turns AS (
         INSERT INTO conversations_turn (id, conversation_id, prompt_id, status, request_key, model, created_at,
