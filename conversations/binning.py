@@ -63,7 +63,4 @@ def _put(ids: Collection[UUID], *, now: datetime, shown: Callable[[UUID], Shown]
         for turn in running:
             turns.end_for_worker(turn, Turn.Status.STOPPED, seen=seen.get(turn.pk, Shown()), now=now)
         Conversation.objects.filter(pk__in=held).update(trashed_at=now)
-    for turn in running:
-        # Words that came while this waited for the conversation.
-        turns.keep_seen(turn, shown(turn.pk))
     return Binned(tuple(held), tuple(turn.pk for turn in running))

@@ -77,8 +77,8 @@ def enqueue_import(import_id: UUID) -> bool:
 
 def take_on(asked: asking.Asked) -> asking.Asked:
     """Hand a new question to the workers; the viewers of the reply that made way for it learn of its end."""
-    if asked.stopped:
-        announce_end(asked.stopped, Turn.Status.STOPPED)
+    for stopped in Turn.objects.filter(pk=asked.stopped) if asked.stopped else ():
+        turns.announce(stopped, Turn.Status.STOPPED)
     if asked.is_new:
         enqueue_answer(asked.turn.pk)
     return asked

@@ -18,7 +18,7 @@ from conversations import answers, reported, searching, tree
 from conversations.answers import Said
 from conversations.context.measured import Measured
 from conversations.models import Conversation, Message, Turn
-from conversations.streams import Shown
+from conversations.streams import Shown, announce_end, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +156,15 @@ def end_for_worker(
         searching.write_answered(turn.pk)
         _fall_back(turn)
     return True
+
+
+def announce(turn: Turn, status: Turn.Status) -> None:
+    """Tell the viewers of a turn that was ended in its worker's place, and keep what they have seen until then.
+
+    In this order: its worker learns of the end within a heartbeat, and what it writes until it is told is seen.
+    """
+    announce_end(turn.pk, status)
+    keep_seen(turn, shown(turn.pk))
 
 
 def keep_seen(turn: Turn, seen: Shown) -> None:

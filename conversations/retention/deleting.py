@@ -6,13 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.models import User
-from conversations import binning
+from conversations import binning, turns
 from conversations.models import Erasure, Turn
 from conversations.refusals import Held
 from conversations.retention.erase import erase_conversations
 from conversations.retention.holds import held
 from conversations.retention.lives import life_of
-from conversations.streams import announce_end, shown
+from conversations.streams import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def put_into_bin(ids: Collection[UUID], *, now: datetime) -> Deleted:
     """
     free = _free(ids)
     binned = binning.put_all(free.ids, now=now, shown=shown)
-    for turn_id in binned.stopped:
-        announce_end(turn_id, Turn.Status.STOPPED)
+    for turn in Turn.objects.filter(pk__in=binned.stopped) if binned.stopped else ():
+        turns.announce(turn, Turn.Status.STOPPED)
     return Deleted(binned.ids, free.held)
 
 

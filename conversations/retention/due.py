@@ -56,6 +56,8 @@ def _over(kinds: Collection[Kind], now: datetime, condition: str, *, lock: str =
 
 
 def _rows(sql: str, params: list[Any]) -> ConversationQuerySet:
+    """Found once, and not again for each row that is compared with them, as a planner may that knows old figures."""
+    sql = f"WITH over AS MATERIALIZED ({sql}) SELECT id FROM over"  # noqa: S608  # texts of ours
     return Conversation.objects.filter(pk__in=RawSQL(sql, params))  # noqa: S611  # its values are parameters
 
 

@@ -80,12 +80,14 @@ class Shown:
 
 
 def shown(turn_id: UUID) -> Shown:
-    """What viewers of a turn have been sent so far; nothing when it is no longer known."""
+    """What viewers of a turn have been sent so far, up to its end; nothing when it is no longer known."""
     with suppress(RedisError), briefly_connected() as redis:
         stored: Any = redis.xrange(stream_key(turn_id))
         text, calls = "", set()
         for one in (entry(*raw) for raw in stored):
             data = json.loads(one.data)
+            if one.event == "done":
+                break
             if one.event == "tool":
                 text = ""
                 calls.add(data.get("id"))

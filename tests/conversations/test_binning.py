@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event
 from uuid import UUID
 
 import pytest
@@ -14,7 +15,8 @@ from conversations import asking, binning, turns
 from conversations.models import Conversation, Hold, Message, Turn
 from conversations.refusals import Held
 from conversations.retention.deleting import Deleted, delete_for_good, put_into_bin
-from conversations.streams import Shown
+from conversations.streams import Shown, shown
+from conversations.streams.events import briefly_connected, fields, stream_key
 from pocketchat.embedded.process import wait_until
 from tests.factories import ask, exchange, make_conversation, reply_of
 from tests.threads import with_own_connection
@@ -98,6 +100,25 @@ def test_many_go_in_batches(conversation: Conversation, monkeypatch: pytest.Monk
     binned = binning.put_all(ids, now=timezone.now())
     assert (set(binned.ids), binned.stopped) == (set(ids), (live.pk,))
     assert binning.take_all_out(ids) == 5
+
+
+def test_what_was_seen_until_its_viewers_were_told_of_the_end_is_kept(conversation: Conversation) -> None:
+    """The worker writes on until it learns of it."""
+    turn, told = ask(conversation), Event()
+    turns.claim(turn.pk, lease=LEASE)
+
+    def write_on() -> None:
+        with briefly_connected() as redis:
+            while not told.is_set():
+                redis.execute_command("XADD", stream_key(turn.pk), "*", *fields("delta", text="word "))
+
+    with ThreadPoolExecutor(1) as worker:
+        writing = worker.submit(write_on)
+        assert wait_until(lambda: shown(turn.pk).text != "", seconds=5)
+        put_into_bin([conversation.pk], now=timezone.now())
+        told.set()
+        writing.result()
+    assert len(reply_of(turn).text) == len(shown(turn.pk).text) > 0
 
 
 def hold(conversation: Conversation) -> None:
