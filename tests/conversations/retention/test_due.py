@@ -107,6 +107,7 @@ def test_a_change_of_clocks_moves_no_cut_off(owner: User, somewhere: str, days: 
 )
 def test_each_sweep_reads_an_index(owner: User, kind: Kind, index: str) -> None:
     now = timezone.now()
+    rule(idle_days=16, age_days=16, temporary_hours=380, bin_days=7)
     people = [owner, *(make_user() for _ in range(20))]
     Conversation.objects.bulk_create(
         Conversation(
@@ -120,7 +121,6 @@ def test_each_sweep_reads_an_index(owner: User, kind: Kind, index: str) -> None:
         for person in people
         for number in range(400)
     )
-    rule(idle_days=16, age_days=16, temporary_hours=380, bin_days=7)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE conversations_conversation, conversations_retentionrule, accounts_user")
     # Of the purge, and of the preview, which holds nothing.

@@ -176,11 +176,11 @@ def test_what_is_in_the_bin_for_long_enough_is_not_in_it_any_more(owner: User) -
 def test_the_condition_costs_no_query_and_keeps_the_order_of_the_index(owner: User) -> None:
     """With many conversations the first page of the sidebar is read from its index, and nothing is sorted."""
     now = timezone.now()
+    rule(idle_days=90, age_days=400, temporary_hours=24, may_keep=True)
     Conversation.objects.bulk_create(
         Conversation(owner=owner, request_key=str(number), last_activity_at=now - timedelta(minutes=number))
         for number in range(5000)
     )
-    rule(idle_days=90, age_days=400, temporary_hours=24, may_keep=True)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE conversations_conversation, conversations_retentionrule, accounts_user")
     shown = access.conversations_of(owner).shown().order_by(*SIDEBAR.fields)[:51]
