@@ -3,10 +3,12 @@
 It is the whole product under its supervisor, with PostgreSQL, Valkey and logs of its own, at the most talkative level.
 """
 
+import json
 import os
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ import redis
 from pocketchat.embedded import postgres
 from pocketchat.embedded.places import Places
 from pocketchat.embedded.process import wait_until
+from tests.conversations.transfer.incoming.samples import chatgpt, node
 from tests.embedded.running import RUNNING, clean_environment, started
 from tests.factories import PASSWORD
 from tests.product import Product
@@ -146,8 +149,15 @@ class Canary:
 
 def in_files(place: Path) -> dict[str, set[bytes]]:
     files = [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]
-    found = {str(path): marks_in(path.read_bytes()) for path in files if os.access(path, os.R_OK)}
+    found = {str(path): marks_in(path.read_bytes()) | zipped_marks(path) for path in files if os.access(path, os.R_OK)}
     return {path: marks for path, marks in found.items() if marks}
+
+
+def zipped_marks(path: Path) -> set[bytes]:
+    if not zipfile.is_zipfile(path):
+        return set()
+    with zipfile.ZipFile(path) as archive:
+        return set().union(*(marks_in(name.encode() + archive.read(name)) for name in archive.namelist()))
 
 
 def value_of(client: redis.Redis, key: bytes) -> bytes:
@@ -234,6 +244,39 @@ def read_around(caller: Caller, conversation: str, turn: str) -> None:
     for path in paths:
         with caller.http.stream("GET", path):
             pass
+
+
+def carry(caller: Caller, conversation: str, *, file_name: str = "chats.json") -> str:
+    """Take it away in every form, and everything as an archive, which stays; bring files in. The id of what came."""
+    for name in ("json", "markdown", "html", "text"):
+        assert mark_is_in(caller.http.get(f"conversations/{conversation}/export?format={name}").text)
+    export = done(caller, "exports", caller.http.post("exports"))
+    assert export["status"] == "ready", export
+    assert caller.http.get(f"exports/{export['id']}/download").is_success
+    sent = chatgpt(
+        node("a", None, "user", f"Said elsewhere: {mark()}"),
+        node("b", "a", "assistant", f"Answered elsewhere: {mark()}"),
+        title=f"Brought {mark()}",
+    )
+    run = done(caller, "imports", caller.http.post(f"imports?file_name={file_name}", content=json.dumps([sent])))
+    assert run["imported"] == 1, run
+    broken = done(caller, "imports", caller.http.post("imports", content=f'[{{"title": "{mark()}'))
+    assert broken["error"], broken
+    brought: str = run["results"][0]["conversation"]
+    return brought
+
+
+def mark_is_in(text: str) -> bool:
+    return bool(marks_in(text.encode()))
+
+
+def done(caller: Caller, address: str, response: httpx.Response) -> dict[str, Any]:
+    """An export or an import, once a worker has done it."""
+    assert response.status_code == 202, response.text
+    one = f"{address}/{response.json()['id']}"
+    assert wait_until(lambda: caller.http.get(one).json()["status"] not in ("queued", "running"), seconds=SECONDS)
+    told: dict[str, Any] = caller.http.get(one).json()
+    return told
 
 
 def refuse(canary: Canary, caller: Caller, conversation: str) -> None:

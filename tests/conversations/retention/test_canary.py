@@ -14,6 +14,7 @@ from tests.conversations.retention.canary import (
     Canary,
     break_down,
     browse,
+    carry,
     logged_in,
     made,
     mark,
@@ -34,7 +35,7 @@ from conversations.models import Erasure
 from conversations.retention import rows
 from conversations.retention.erase import erase_conversations
 {}
-erase_conversations(["{}"], reason=Erasure.Reason.OWNER, by=None, now=timezone.now())
+erase_conversations({}, reason=Erasure.Reason.OWNER, by=None, now=timezone.now())
 """
 KILLED = """
 import os, signal
@@ -84,6 +85,7 @@ def test_nothing_that_was_said_is_left(canary: Canary) -> None:
     with canary.product.new_caller(email) as caller, logged_in(canary, ADMINISTRATOR) as browser:
         conversation = talk(canary, caller)
         read_around(caller, conversation, canary.turns[-1])
+        brought = carry(caller, conversation)
         refuse(canary, caller, conversation)
         break_down(canary, caller, conversation)
         browse(canary, browser, conversation)
@@ -100,14 +102,15 @@ def test_nothing_that_was_said_is_left(canary: Canary) -> None:
         }
         assert canary.in_tables().keys() == known, "marks are not where they should be, or are where they should not"
         assert any("events" in key for key in canary.in_redis())
-        assert canary.in_files(), "who finds nothing now proves nothing later"
+        files = canary.in_files()
+        assert any("exports" in path for path in files), "who finds nothing now proves nothing later"
         assert canary.in_logs() == {}
         assert canary.log_lines_of(conversation, *canary.turns), "no line names an id: then none is taken out"
         assert unanswered_keys(canary.keys()) == []
         left = canary.manage("verify_erasure", "--ids", conversation, *canary.turns)
         assert (left.returncode, "rows" in left.stdout, "streams" in left.stdout) == (1, True, True)
 
-        erased = canary.manage(code=ERASE.format("", conversation))
+        erased = canary.manage(code=ERASE.format("", [conversation, brought]))
         assert erased.returncode == 0, erased.stderr
         canary.await_verified()
         nothing_is_found(canary)
@@ -121,7 +124,7 @@ def test_nothing_that_was_said_is_left(canary: Canary) -> None:
 def test_an_erasure_that_is_killed_in_the_middle_is_finished_by_a_worker(canary: Canary) -> None:
     with canary.product.new_caller(f"{uuid4().hex}@example.org") as caller:
         conversation = talk(canary, caller)
-        killed = canary.manage(code=ERASE.format(KILLED, conversation))
+        killed = canary.manage(code=ERASE.format(KILLED, [conversation]))
         assert killed.returncode == -9, killed.stderr
         assert canary.in_tables(), "it was killed too late"
         assert caller.http.get(f"conversations/{conversation}").status_code == 404
@@ -135,7 +138,7 @@ def test_an_erasure_that_is_killed_in_the_middle_is_finished_by_a_worker(canary:
 def test_nothing_of_a_closed_account_is_left(canary: Canary) -> None:
     email = f"{mark()}@example.org"
     with canary.product.new_caller(email) as caller:
-        talk(canary, caller)
+        carry(caller, talk(canary, caller), file_name=mark())
         number = caller.http.get("me").json()["id"]
         with logged_in(canary, ADMINISTRATOR) as browser:
             page = f"/admin/accounts/user/{number}/change/"
