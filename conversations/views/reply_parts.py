@@ -1,4 +1,4 @@
-"""A reply as a page shows it: words, and a line for each call of a tool, in their order."""
+"""A reply as a page shows it: words, pictures, and a line for each call of a tool, in their order."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from conversations.models import Message
 from conversations.rendering import render_markdown
 from conversations.tools.lines import CallLine, lines_of, results_by_call
+from conversations.views.pictures import addresses_of
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,13 @@ class Words:
     html: SafeString
 
 
-Part = Words | CallLine
+@dataclass(frozen=True)
+class Pictures:
+    pictures: list[str]
+    """Their addresses."""
+
+
+Part = Words | Pictures | CallLine
 
 
 def parts_of(messages: Iterable[Message], *, is_live: bool) -> Iterator[Part]:
@@ -27,4 +34,6 @@ def parts_of(messages: Iterable[Message], *, is_live: bool) -> Iterator[Part]:
             continue
         if message.text.strip():
             yield Words(render_markdown(message.text))
+        if pictures := addresses_of(message):
+            yield Pictures(pictures)
         yield from lines_of(message.content, results, is_live=is_live)

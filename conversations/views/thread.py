@@ -22,6 +22,7 @@ from conversations.rendering import render_plain
 from conversations.tools.lines import CallLine
 from conversations.transfer.incoming.formats import label_of
 from conversations.tree import Children, children_of
+from conversations.views.pictures import addresses_of
 from conversations.views.reply_parts import Part, parts_of
 from conversations.views.versions import Version, reply_version_of, version_of
 
@@ -64,6 +65,11 @@ class TurnView:
     @cached_property
     def prompt_html(self) -> SafeString:
         return render_plain(self.prompt.text)
+
+    @cached_property
+    def prompt_pictures(self) -> list[str]:
+        """Their addresses."""
+        return addresses_of(self.prompt)
 
     @property
     def asked_at(self) -> datetime:

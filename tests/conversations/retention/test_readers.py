@@ -21,15 +21,16 @@ from conversations.listing import SIDEBAR
 from conversations.memory import ConversationMemory, UnknownConversation
 from conversations.models import Conversation, Embedding, Turn
 from conversations.retention import holds
+from tests.conversations.transfer.rich import PIXEL
 from tests.factories import exchange, make_conversation
 from tests.ruling import aged, no_rule, rule
 
 pytestmark = pytest.mark.django_db
 
 IDS = {"conversation_id", "turn_id", "message_id"}
-OTHERS = {"export_id", "import_id", "name"}
+OTHERS = {"number", "export_id", "import_id", "name"}
 """An export is a file of what was there when it was made, and has an end of its own; an import tells what became of a
-file, with titles of what its owner may see; the name of a format."""
+file, with titles of what its owner may see; the name of a format; which picture of a message."""
 METHODS = ("post", "put", "patch", "delete")
 TITLE = "A walk in the fens"
 
@@ -52,6 +53,8 @@ OF_ALL = [name for name, ids in ADDRESSES if not ids]
 def turn(owner: User) -> Turn:
     """Of a conversation whose last message is 40 days old."""
     made = exchange(make_conversation(owner, title=TITLE, title_source="user"), "Where?", "In the fens.")
+    made.prompt.content = [*made.prompt.content, {"type": "image", "media_type": "image/png", "data": PIXEL}]
+    made.prompt.save(update_fields=["content"])
     then = timezone.now() - timedelta(days=40)
     Conversation.objects.update(last_activity_at=then, created_at=then)
     return made
@@ -64,7 +67,8 @@ def test_every_address_that_takes_an_id_is_known_here() -> None:
 
 @pytest.mark.parametrize(("name", "ids"), OF_ONE, ids=lambda value: value if isinstance(value, str) else "")
 def test_an_expired_conversation_has_no_address(page: Client, turn: Turn, name: str, ids: list[str]) -> None:
-    known = {"conversation_id": turn.conversation_id, "turn_id": turn.pk, "message_id": turn.prompt_id, "name": "json"}
+    known = {"conversation_id": turn.conversation_id, "turn_id": turn.pk, "message_id": turn.prompt_id}
+    known |= {"name": "json", "number": 1}
     address = reverse(name, kwargs={one: known[one] for one in ids})
     rule(idle_days=30)
     sent = {"data": {}, "content_type": "application/json"}
