@@ -21,8 +21,14 @@ from pocketchat.embedded import postgres, valkey
 from pocketchat.embedded.places import Places
 from pocketchat.embedded.process import Command, end, spawn, wait_until
 
-FAST_NOT_SAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-"""For data that is thrown away afterwards."""
+FOR_TESTS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    # Of each process that tests, two products with pools of their own.
+    "max_connections": "300",
+}
+"""For data that is thrown away afterwards: fast, not safe."""
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 OWN_POSTGRES = not WORKER and not os.environ.get("DATABASE_URL")
@@ -74,7 +80,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if OWN_POSTGRES:
         postgres.prepare(PLACES)
         _start(
-            postgres.server_command(PLACES, FAST_NOT_SAFE),
+            postgres.server_command(PLACES, FOR_TESTS),
             is_ready=lambda: postgres.is_ready(PLACES),
             stop=signal.SIGINT,
         )

@@ -14,7 +14,7 @@ from pocketchat.embedded import database, postgres
 from pocketchat.embedded.errors import CannotStart
 from pocketchat.embedded.places import Places
 from pocketchat.embedded.process import end, spawn, wait_until
-from tests.services import FAST_NOT_SAFE
+from tests.services import FOR_TESTS
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
 
 @contextlib.contextmanager
 def server(places: Places) -> Iterator[subprocess.Popen[bytes]]:
-    process = spawn(postgres.server_command(places, FAST_NOT_SAFE), output=places.var / "postgres.out")
+    process = spawn(postgres.server_command(places, FOR_TESTS), output=places.var / "postgres.out")
     try:
         assert wait_until(lambda: postgres.is_ready(places), seconds=20), (places.var / "postgres.out").read_text()
         yield process
