@@ -9,14 +9,14 @@ from conversations.index.writing import BATCH, write
 from conversations.models import Message
 from conversations.models.embedding import VERSION
 from conversations.providers.registry import embedder
-from conversations.querysets import LIVE_STATUSES
+from conversations.querysets import LIVE_STATUSES, present
 
 
 def outdated() -> QuerySet[Message]:
     """Messages whose words were cut by an older version, of the present embedder: it need not be asked."""
     old = Message.objects.filter(embedding__version__lt=VERSION, embedding__embedder=embedder().name)
     ended = old.filter(role__in=INDEXED_ROLES).exclude(turn__status__in=LIVE_STATUSES)
-    return ended.filter(conversation__trashed_at__isnull=True)
+    return ended.filter(present(through="conversation__"))
 
 
 def renew(*, seconds: float) -> int:

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
 from conversations.models import Conversation, Message, Summary
+from conversations.retention import holds
 from tests.conversations.summaries.living import lived
 from tests.factories import exchange, make_conversation, make_summary
 
@@ -103,6 +105,14 @@ def test_what_cannot_be_meant_changes_nothing(
     if status != 400:
         facts = {"summary_changed": {"through"}, "summary_too_long": {"size", "limit", "unit"}}
         assert facts.get(code, set()) <= set(refused.json())
+
+
+def test_of_what_is_held_none_is_removed(api: APIClient, conversation: Conversation, summary: Summary) -> None:
+    holds.place(conversation=conversation, reason="Case 7", by=None, now=timezone.now())
+    refused = api.delete(address(conversation))
+    assert (refused.status_code, refused.json()["code"]) == (409, "held")
+    summary.refresh_from_db()
+    assert summary.text
 
 
 def test_it_is_removed(api: APIClient, conversation: Conversation, summary: Summary) -> None:

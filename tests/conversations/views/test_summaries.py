@@ -16,6 +16,7 @@ from conversations import branches, summaries
 from conversations.budgets import most_of_owners_summary
 from conversations.models import Conversation, Message, Summary, Turn
 from conversations.outlook import next_context
+from conversations.retention import holds
 from tests.conversations.views.test_contexts import recorded, shown
 from tests.factories import answer, ask, edit, exchange, make_conversation, make_summary
 
@@ -429,6 +430,16 @@ def test_removed_it_is_gone_from_the_next_request_and_may_be_written_anew(
     assert Message.objects.filter(conversation=conversation).count() == 12
     page.post(address(conversation, "correct/"), typed(newest(conversation), "Of wasps."))
     assert next_context(conversation).record.summary == newest(conversation).pk
+
+
+def test_of_what_is_held_no_summary_is_removed(page: Client, conversation: Conversation, written: Summary) -> None:
+    """Its words are for good gone with it, of all its versions."""
+    holds.place(user=conversation.owner, reason="Case 7", by=None, now=timezone.now())
+    html = page.post(address(conversation, "remove/")).content.decode()
+    assert "An administrator holds this" in html
+    written.refresh_from_db()
+    assert written.text == BEES
+    assert Summary.objects.count() == 1
 
 
 def test_the_panel_follows_a_removal_and_the_page_is_told(
