@@ -22,7 +22,15 @@ from conversations.tools.labels import label_of
 from conversations.tools.values import Scene, Tool
 
 SAVE_EVERY = 1.0
-"""Seconds between two saves of a reply that is being written."""
+"""Seconds between two saves of a reply that is being written, at least."""
+SAVES = 60
+"""A second, of all replies of one process: where there are more, each is saved more seldom. What its viewers have seen
+is in the events as well: words that were not saved are lost only where worker and Redis are lost together."""
+
+
+def between_saves(replies: int) -> float:
+    """Seconds from one save of a reply to its next, while one process writes so many."""
+    return max(SAVE_EVERY, replies / SAVES)
 
 
 class Rounds:
@@ -110,7 +118,7 @@ class Rounds:
         """Keep the answer while it grows, so that little is lost with a worker."""
         saved = ""
         while True:
-            await asyncio.sleep(SAVE_EVERY)
+            await asyncio.sleep(between_saves(self._publisher.writers))
             if (text := self._draft.current.text) == saved:
                 continue
             # The next save has it all; the heartbeat says when the turn is lost.

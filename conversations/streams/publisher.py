@@ -40,6 +40,11 @@ class Publisher:
         self._news = asyncio.Event()
         self._writer = asyncio.create_task(self._write_news())
 
+    @property
+    def writers(self) -> int:
+        """Replies that this process is writing."""
+        return self._wire.writers
+
     def push(self, text: str) -> None:
         """Append to the answer; viewers see it within a few hundredths of a second."""
         self._story.say(text)

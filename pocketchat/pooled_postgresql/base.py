@@ -3,8 +3,12 @@
 The pool's own check finds dead connections one by one, with a growing pause after each: after a restart of the
 database a web process with a grown pool would fail for half a minute. Connections of one server die together, so the
 first dead one has them all looked at, without a pause.
+
+A server that ends says so, or the line is closed: where there is nothing to be read, it is not asked for an answer,
+which every request, and every look whether a reply has ended, would wait for.
 """
 
+import select
 from typing import Any
 
 from django.db.backends.postgresql import base
@@ -24,8 +28,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _is_alive(self, connection: Connection[Any]) -> bool:
+        if not _has_news(connection):
+            return True
         try:
             self.pool.check_connection(connection)
         except OperationalError:
             return False
         return True
+
+
+def _has_news(connection: Connection[Any]) -> bool:
+    """Whether the server has sent what nobody asked for, or closed the line."""
+    line = select.poll()
+    line.register(connection.fileno(), select.POLLIN)
+    return bool(line.poll(0))

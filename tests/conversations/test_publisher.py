@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from redis import Redis
 
+from conversations.replies.rounds import between_saves
 from conversations.streams import Publisher, Wire, stream_key
 
 TOLD = [f"{number} " for number in range(20)]
@@ -35,3 +36,7 @@ def test_many_writers_join_more_and_lose_nothing(others: int, writes: range) -> 
         redis.delete(stream_key(turn))
     assert "".join(json.loads(entry["data"])["text"] for _, entry in entries) == "".join(TOLD)
     assert len(entries) in writes
+
+
+def test_where_many_are_written_each_is_saved_more_seldom() -> None:
+    assert [between_saves(replies) for replies in (1, 60, 240)] == [1.0, 1.0, 4.0]
