@@ -2,10 +2,13 @@
 
 import re
 
-_NAME = r"(?:think|thinking|thought|reasoning|reflection)\b[^>]*"
-_REASONING = re.compile(rf"\A(?:\s*<{_NAME}>.*?(?:</{_NAME}>|\Z))+", re.DOTALL | re.IGNORECASE)
+_NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning|reflection)\b[^>]*"
+_OPENS = rf"(?:<{_NAME}>|\[think(?:ing)?\]|◁think▷)"
+_CLOSES = rf"(?:</{_NAME}>|\[/think(?:ing)?\]|◁/think▷)"
+"""Most models write a tag, some with a prefix; Magistral and Kimi have brackets of their own."""
+_REASONING = re.compile(rf"\A(?:\s*{_OPENS}.*?(?:{_CLOSES}|\Z))+", re.DOTALL | re.IGNORECASE)
 _CLOSED_ONLY = re.compile(
-    rf"\A(?:(?!<{_NAME}>).)*?(?:^[ \t]*|(?<=[.!?…。！？]))</{_NAME}>", re.DOTALL | re.IGNORECASE | re.MULTILINE
+    rf"\A(?:(?!{_OPENS}).)*?(?:^[ \t]*|(?<=[.!?…。！？])){_CLOSES}", re.DOTALL | re.IGNORECASE | re.MULTILINE
 )
 """Some servers give out the reasoning without the tag that opens it. The one that closes it begins a line then, or
 follows the end of a sentence at once."""

@@ -34,11 +34,25 @@ EXAMPLES = (
 bundled one names no conversation, with these about two of three; shown the answers as well, it goes on writing them."""
 
 _LABEL = re.compile(
-    r"\A(?:(?:here(?:['’]s|\s+is)|the|a|my)\s+)*"
-    r"(?:title|titel|titre|título|titolo|tytuł|название|заголовок|标题|標題|タイトル|제목|العنوان|عنوان)"
+    r"\A(?:(?:here(?:['’]s|\s+is)|the|a|my|conversation|chat|suggested|proposed|possible|short)\s+)*"
+    r"(?:title|titel|tittel|titre|título|títol|titolo|titlu|tytuł|titulek|název|názov|cím|otsikko|pealkiri|başlık"
+    r"|judul|tajuk|tiêu đề|τίτλος|название|заголовок|назва|заглавие|наслов|标题|標題|题目|題目|タイトル|題名|제목"
+    r"|العنوان|عنوان|כותרת|शीर्षक|শিরোনাম|தலைப்பு|ชื่อเรื่อง|หัวข้อ|ชื่อ)"
     r"(?:\s+(?:is|(?:of|for) (?:the|this|your) conversation))?(?:\s*[:：]\s*|\s+[–—-]\s+)",
     re.IGNORECASE,
 )
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Controls, and what turns the direction of all that follows; marks and joiners that scripts are written with stay."""
+_ITEM = re.compile(r"\A[-–—•·+]\s+")
+NO_NAMES = frozenset(
+    {
+        *("new chat", "new conversation", "new title", "untitled", "untitled conversation", "untitled chat"),
+        *("no title", "title", "titel", "titre", "conversation", "chat", "none", "null", "n/a", "undefined"),
+        *("neuer chat", "neue unterhaltung", "nouvelle conversation", "nueva conversación", "新对话", "新しいチャット"),
+        *("thinking", "analysis", "reasoning", "assistant", "user"),
+    }
+)
+"""In small letters, what any conversation could be called: the first words of its question tell more."""
 _MARKS = " \t\"'“”„«»‘’‚‹›「」『』《》`*_#"
 _ENDS = ".。．!！,;:；：،"
 
@@ -47,13 +61,13 @@ def title_in(answer: str) -> str:
     """A title of at most five words on one line, in the answer of a model; empty when there is none.
 
     Reasoning is left out, also when its tag is never closed; JSON, code fences, what announces a title, labels,
-    quotation marks and Markdown are taken off. A refusal, a whole sentence, what still looks like markup, and the title
-    of an example are none.
+    quotation marks, Markdown and what turns the direction of writing are taken off. A refusal, a whole sentence, what
+    still looks like markup, what names no conversation, and the title of an example are none.
     """
     first = _first_row(_out_of_json(unwrapped(without_reasoning(clean(answer)))))
-    title = line(_bare(_LABEL.sub("", _bare(first))))
-    is_example = title.casefold() in {named.casefold() for _, named in EXAMPLES}
-    return title if _is_title(title) and not is_refusal(first) and not is_example else ""
+    title = line(_bare(_LABEL.sub("", _bare(_ITEM.sub("", _bare(_UNSEEN.sub("", first)))))))
+    is_none = title.casefold() in NO_NAMES | {named.casefold() for _, named in EXAMPLES}
+    return title if _is_title(title) and not is_refusal(first) and not is_none else ""
 
 
 def _first_row(said: str) -> str:
