@@ -11,6 +11,8 @@ from conversations.context.values import Recollection, StoredTurn
 EXCERPTS = "Excerpts from earlier in this conversation that may help to answer"
 BEGIN = f"[{EXCERPTS}:"
 END = "End of the excerpts. The question follows.]"
+INDENT = "\n  "
+"""Mostly as many tokens as the line end alone."""
 NOTE_TOKENS = 30
 """About what the frame takes."""
 
@@ -24,4 +26,10 @@ def with_recollections(question: str, recalled: Sequence[Recollection]) -> str:
 
 def _excerpt(turn: StoredTurn) -> str:
     said = (("User", turn.prompt), ("Assistant", turn.answer))
-    return "\n".join(f"{who}: {text.strip()}" for who, text in said if text.strip())
+    return "\n".join(spoken(who, text) for who, text in said if text.strip())
+
+
+def spoken(who: str, text: str) -> str:
+    """Who said it, and the words. Their further lines are set in: so none passes for another speaker, nor for the end
+    of the excerpts and the question behind it."""
+    return f"{who}: {INDENT.join(text.strip().splitlines())}"

@@ -126,7 +126,7 @@ class ConversationMemory:
 
 
 def _note(found: Sequence[Remembered]) -> Remembered:
-    said = [f"{message.role.capitalize()}: {message.text}" for message in found]
+    said = [recalled.spoken(message.role.capitalize(), message.text) for message in found]
     return Remembered(None, "system", "\n\n".join([EXCERPTS, *said]), None)
 
 
