@@ -45,7 +45,11 @@ def edit(
             model=model,
             is_branch=True,
         )
-    return asking.Asked(asked.turn, is_new=asked.is_new, stopped=stopped.pk) if stopped else asked
+    if stopped is None:
+        return asked
+    # Words that came while this waited for the conversation, or of a reply that had begun meanwhile.
+    turns.keep_seen(stopped, shown(stopped.pk))
+    return asking.Asked(asked.turn, is_new=asked.is_new, stopped=stopped.pk)
 
 
 def switch(conversation_id: UUID, message_id: int) -> int:
