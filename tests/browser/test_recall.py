@@ -62,7 +62,8 @@ def test_a_fact_from_the_first_turn_reaches_the_provider_by_recall(stack: Stack)
     fact = Message.objects.get(content__0__text=FACT).pk
     assert fact in [pk for one in record["recalled"] for pk in one["ids"]]
     assert fact not in record["sent"]
-    assert record["recalled"] == ahead["recalled"]
+    # Not the scores: on a machine that is too busy to embed a question in time, it is asked by its words alone.
+    assert [one["ids"] for one in record["recalled"]] == [one["ids"] for one in ahead["recalled"]]
 
 
 def test_the_page_says_what_is_brought_back_before_and_after(
