@@ -17,6 +17,8 @@ from conversations.transfer.incoming.limits import LIMITS, FileRefused, Limits
 CHUNK = 65_536
 """Bytes."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""How UTF-16 and UTF-32 begin; without these marks they have zeros among their first bytes."""
 BEGINS, ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 
 Opened = Callable[[], IO[bytes]]
@@ -90,6 +92,10 @@ def _tried(step: Callable[[], object], events: Any) -> Exception | None:
 
 def _place(opened: Opened, piece_number: int | None = None) -> str:
     """Where it breaks off: read once more, and the piece in question byte by byte, since the parser does not say."""
+    with opened() as file:
+        beginning = file.read(4)
+    if beginning.startswith(WIDE) or b"\0" in beginning:
+        return "This text is written in UTF-16 or UTF-32. Save it in UTF-8 and send it again."
     read, line = 0, 1
     events: Any = ijson.sendable_list()
     parser = ijson.basic_parse_coro(events)

@@ -55,6 +55,8 @@ def test_halves_of_pairs_are_mended_wherever_the_file_is_cut(texts: list[str], s
         (b'[{"a": NaN}]', "at byte 8"),
         (b'["\xff"]', "at byte 3"),
         (b"[1] [2]", "at byte 5"),
+        ("[1]".encode("utf-16"), "Save it in UTF-8"),
+        ("[1]".encode("utf-32-be"), "Save it in UTF-8"),
         (b"9" * 5000, "ends too early"),
         (b"[" + b"9" * 5000 + b"]", "at byte 5,002"),
         (b"[" + b"1," * 50_000 + b"\n?]", "in line 2, at byte 100,003"),
