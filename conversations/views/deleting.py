@@ -19,7 +19,7 @@ from conversations.refusals import Held
 from conversations.retention import deleting
 from conversations.retention.deleting import Deleted, bin_days, delete_for_good
 from conversations.text import preview
-from conversations.views.requests import for_people_logged_in, is_partial
+from conversations.views.requests import for_people_logged_in, is_partial, number
 from conversations.views.selection import Selection, ids_of, selection_of
 from conversations.views.shelves import rows_of
 from conversations.views.sidebar import sidebar_of
@@ -35,8 +35,9 @@ TITLE_CHARACTERS = 60
 def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Say what will happen; then put it into the bin, and lead to a new conversation."""
     found = access.conversation_of(request.user, conversation_id)
-    if request.method != "POST":
-        context = {"conversation": found, "bin_days": bin_days(_person(request))}
+    days = bin_days(_person(request))
+    if request.method != "POST" or _was_promised_more(request, days):
+        context = {"conversation": found, "bin_days": days}
         if is_partial(request):
             return render(request, "conversations/_delete.html", context)
         context |= {"sidebar": sidebar_of(request.user, current=found.pk)}
@@ -67,7 +68,8 @@ def change(request: HttpRequest) -> HttpResponse:
     chosen = selection_of(request)
     rows = rows_of(request, chosen.shelf)
     ids = list(rows.values_list("pk", flat=True)) if chosen.is_everything else _ids(rows, chosen.ids)
-    if ids and _has_to_be_asked(chosen, bin_days(_person(request))):
+    days = bin_days(_person(request))
+    if ids and (_has_to_be_asked(chosen, days) or _was_promised_more(request, days)):
         return _asked(request, chosen, ids)
     if not ids:
         messages.error(request, "Nothing was changed: choose a conversation first.")
@@ -84,6 +86,11 @@ def _has_to_be_asked(chosen: Selection, days: int) -> bool:
     """What cannot be undone, or is as much as there is."""
     is_dangerous = chosen.action == "erase" or (chosen.action == "delete" and (chosen.is_everything or not days))
     return is_dangerous and not chosen.is_confirmed
+
+
+def _was_promised_more(request: HttpRequest, days: int) -> bool:
+    """Whether a rule has shortened the time in the bin since the question that is answered here was asked."""
+    return (number(request.POST.get("days", "")) or 0) > days
 
 
 def _archive(request: HttpRequest, ids: Collection[UUID], *, archived: bool) -> None:

@@ -249,3 +249,19 @@ def test_without_a_bin_it_says_that_nothing_can_be_restored(page: Client, owner:
     assert "There is no bin" in shown(page.get("/bin/"))
     rule(bin_days=1)
     assert "can be restored from here for 1 day." in shown(page.get("/bin/"))
+
+
+@pytest.mark.parametrize(
+    ("address", "form"),
+    [("/c/{}/delete/", {}), ("/conversations/change/", {"action": "delete", "everything": "1", "sure": "1"})],
+)
+def test_who_was_promised_days_in_the_bin_that_a_rule_has_taken_is_asked_again(
+    page: Client, conversation: Conversation, address: str, form: dict[str, str]
+) -> None:
+    rule(bin_days=0)
+    address = address.format(conversation.pk)
+    asked = shown(page.post(address, form | {"days": "30"}))
+    assert "gone for good" in asked or "for good?" in asked
+    assert Conversation.objects.count() == 1
+    page.post(address, form | {"days": "0"})
+    assert not Conversation.objects.exists()
