@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
@@ -69,11 +70,13 @@ class Product:
 
 
 @contextmanager
-def running_product(var: Path) -> Iterator[Product]:
+def running_product() -> Iterator[Product]:
+    """In a folder of its own: another run of the tests closes those below pytest's to the account of PostgreSQL."""
     with (
+        TemporaryDirectory(prefix="pocketchat-product-") as folder,
         ScriptedProvider() as provider,
         started(
-            var,
+            Path(folder) / "var",
             POCKETCHAT_CHAT_MODEL="openai:scripted",
             POCKETCHAT_TITLES="false",
             POCKETCHAT_SUMMARIES="false",
@@ -85,7 +88,7 @@ def running_product(var: Path) -> Iterator[Product]:
         ) as up,
     ):
         assert up.says(RUNNING), up.output.read_text()
-        yield Product(up, provider, Places(var=var))
+        yield Product(up, provider, Places(var=Path(folder) / "var"))
 
 
 def _signal(process: psutil.Process, number: signal.Signals) -> None:

@@ -1,7 +1,6 @@
 """An installation of its own for all faults done to it, one person who uses it meanwhile, and one who moves there."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,8 @@ from tests.stack import Caller
 
 
 @pytest.fixture(scope="session")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with running_product(Path(tmp_path_factory.mktemp("faults")) / "var") as running:
+def product() -> Iterator[Product]:
+    with running_product() as running:
         yield running
 
 

@@ -30,8 +30,8 @@ VICTIMS = ("replies", "background")
 
 
 @pytest.fixture
-def product(tmp_path: Path) -> Iterator[Product]:
-    with running_product(tmp_path / "var") as running:
+def product() -> Iterator[Product]:
+    with running_product() as running:
         for topic, text in TOPICS.items():
             running.provider.on(about(topic), Reply(text, chunk_chars=5, chunk_delay=0.04))
         yield running
